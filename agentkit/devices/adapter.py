@@ -1,0 +1,110 @@
+"""The port between the agent and what really moves a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device as last read. The home file and `GET /v1/devices` use the same field names."""
+
+    id: str
+    name: str
+    type: str
+    """light, switch, climate, fan, cover, lock, media_player, vacuum, valve, sensor, scene, todo …"""
+    area: str | None = None
+    """Area id, or None for a device without a room."""
+    aliases: tuple[str, ...] = ()
+    state: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    is_available: bool = True
+    endpoint: str | None = None
+    """URL that takes commands, for a device on the network; None = held in this process."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name first, then the aliases."""
+        return (self.name, *self.aliases)
+
+    @property
+    def device_class(self) -> str | None:
+        """Finer kind, for example garage for a cover."""
+        value = self.attributes.get("device_class")
+        return str(value) if value is not None else None
+
+
+@dataclass(frozen=True)
+class Area:
+    """A room or outdoor place."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    floor: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name first, then the aliases."""
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A storey of the home."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name first, then the aliases."""
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home as its file says; the registry owns what changes afterwards."""
+
+    id: str
+    language: str = "en"
+    floors: tuple[Floor, ...] = ()
+    areas: tuple[Area, ...] = ()
+    devices: tuple[Device, ...] = ()
+    speaker_area: str | None = None
+    """Area id of the built-in speaker: the default room of an utterance that names none."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a device should be after an action; both the command and what read-back is compared with."""
+
+    state: str | None = None
+    """New state, or None to leave it."""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    """Only the attributes that change; a value None removes the attribute."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is sent to a device."""
+
+    device_id: str
+    tool: str
+    args: Mapping[str, Any]
+    change: Change
+
+
+class Adapter(Protocol):
+    """Moves devices and reads them back."""
+
+    def apply(self, command: Command) -> None:
+        """Send a command. Raises DeviceError (DeviceUnavailable, DeviceUnknown) if it was not taken."""
+        ...
+
+    def read(self, device_id: str) -> Device:
+        """Read a device as it is now. Raises DeviceUnknown."""
+        ...

@@ -1,0 +1,128 @@
+"""Everything agentkit raises on purpose.
+
+    AgentKitError
+    ├── ConfigError            app.yaml, home.yaml: file, line, key
+    ├── AppError               the app folder is missing, or a tool is declared wrongly
+    ├── ManifestError          models/manifest.yaml
+    │   ├── PullError          a source cannot be reached or does not hold the file
+    │   └── ArtifactError      a file on disk is missing, truncated or not what the manifest says
+    ├── CheckpointError        a GGUF or safetensors file that cannot be read
+    │   └── UnknownArchitecture
+    ├── DecoderError
+    │   ├── PromptTooLong      more tokens than the largest bucket or the cache holds
+    │   ├── GrammarError       a grammar that does not compile
+    │   ├── PoolError          allocation after seal, or past the computed size
+    │   ├── StepFailed         one core step raised
+    │   │   └── UnhealthyLogits
+    │   └── BackendUnavailable the target cannot run here
+    ├── NoTarget               the planner found nothing that can run
+    ├── DeviceError            a device did not take or answer a command
+    │   ├── DeviceUnavailable
+    │   └── DeviceUnknown
+    └── ServerError
+        ├── AddressInUse
+        └── Busy               the queue is full
+
+A message says what, got, wanted and the next step, on one line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class AgentKitError(Exception):
+    """Base of every error that agentkit raises on purpose; str() is one line for people."""
+
+
+class ConfigError(AgentKitError):
+    """A configuration file that cannot be used."""
+
+    def __init__(self, message: str, *, path: Path | str, line: int | None = None, key: str | None = None):
+        self.path, self.line, self.key = str(path), line, key
+        where = f"{self.path}:{line}" if line is not None else self.path
+        super().__init__(f"{where}: {message}")
+
+
+class AppError(AgentKitError):
+    """The app cannot be loaded."""
+
+
+class ManifestError(AgentKitError):
+    """The model manifest, or what it points to, cannot be used."""
+
+
+class PullError(ManifestError):
+    """A model file cannot be fetched."""
+
+
+class ArtifactError(ManifestError):
+    """A model file on disk is not what the manifest promises."""
+
+
+class CheckpointError(AgentKitError):
+    """A checkpoint file that cannot be read."""
+
+
+class UnknownArchitecture(CheckpointError):
+    """The checkpoint is of a model family that the compiler does not know."""
+
+
+class DecoderError(AgentKitError):
+    """Base of what can go wrong between prompt and answer."""
+
+
+class PromptTooLong(DecoderError):
+    """More tokens than fit; nothing is ever cut silently."""
+
+    def __init__(self, *, n_tokens: int, max_tokens: int, what: str = "prompt"):
+        self.n_tokens, self.max_tokens = n_tokens, max_tokens
+        super().__init__(f"{what} has {n_tokens} tokens, at most {max_tokens} fit; shorten the text or the tool list")
+
+
+class GrammarError(DecoderError):
+    """A grammar that does not compile; the app must not start with it."""
+
+
+class PoolError(DecoderError):
+    """An allocation after seal, or more than the computed size."""
+
+
+class StepFailed(DecoderError):
+    """One core step failed; nothing readable has changed."""
+
+
+class UnhealthyLogits(StepFailed):
+    """The target answered, but with numbers that cannot be right."""
+
+
+class BackendUnavailable(DecoderError):
+    """The target cannot run on this machine; the message says what is missing."""
+
+
+class NoTarget(AgentKitError):
+    """No planned target can run the model; the message lists every rejection."""
+
+
+class DeviceError(AgentKitError):
+    """A device did not take or answer a command."""
+
+
+class DeviceUnavailable(DeviceError):
+    """The device is offline."""
+
+
+class DeviceUnknown(DeviceError):
+    """No device of that id is registered."""
+
+
+class ServerError(AgentKitError):
+    """The HTTP server cannot do what was asked."""
+
+
+class AddressInUse(ServerError):
+    """Another process listens on the address."""
+
+
+class Busy(ServerError):
+    """Too many requests wait already; try again later."""

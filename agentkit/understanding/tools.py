@@ -1,0 +1,147 @@
+"""Tools: typed Python functions of an app whose signature and docstring become schema, grammar and prompt.
+
+    @tool(types=("light",))
+    def set_brightness(device: Device, brightness: Annotated[int, Range(0, 100, "%")]) -> Decision:
+        '''Set how bright a light is.'''
+        return becomes(device, "on", brightness=round(brightness * 2.55))
+
+The first parameter tells what the tool works on: `device: Device` runs once per device, `devices: tuple[Device, ...]`
+once for all of them (questions), `home: View` without selecting any. The function is pure: it looks at what it is given
+and returns a `Decision` or an `Answer`; `agent/execute.py` is the one place that applies and verifies it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+from agentkit.devices.adapter import Change, Device
+from agentkit.errors import AppError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Range:
+    """Limits of a numeric parameter, in its unit."""
+
+    low: float
+    high: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an action tool wants to become true."""
+
+    changes: Mapping[str, Change] = field(default_factory=dict)
+    """Device id → what it should be; empty with a reason = refused."""
+    reason: str | None = None
+    """Reply key of the refusal, for example unsupported or out_of_range."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Values for the reply's sentence."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question tool read from live state."""
+
+    reply_key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Param:
+    """One argument of a tool."""
+
+    name: str
+    type: type
+    """int, float, str or bool."""
+    choices: tuple[str, ...] = ()
+    range: Range | None = None
+    is_required: bool = True
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One verb that the agent can call."""
+
+    name: str
+    summary: str
+    """First sentence of the docstring; it stands in the prompt."""
+    types: tuple[str, ...]
+    """Device types it can act on; empty = it needs no device."""
+    params: tuple[Param, ...]
+    scope: Literal["device", "devices", "home"]
+    is_query: bool
+    """True if it only reads: it returns an Answer and is never confirmed."""
+    function: Callable[..., Decision | Answer]
+
+
+def tool(*, types: tuple[str, ...] = (), is_query: bool = False) -> Callable[[Function], Function]:
+    """Mark a function as a tool; `load_tools` reads the mark."""
+
+    def mark(function: Function) -> Function:
+        function.__tool__ = (types, is_query)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def becomes(device: Device, state: str | None = None, **attributes: Any) -> Decision:
+    """The decision that one device should take this state and these attributes."""
+    return Decision({device.id: Change(state, attributes)})
+
+
+def load_tools(module: types.ModuleType) -> dict[str, Tool]:
+    """Read every marked function of an app's module. Raises AppError naming function and parameter."""
+    marked = [f for f in vars(module).values() if callable(f) and hasattr(f, "__tool__")]
+    if not marked:
+        raise AppError(f"{module.__name__}: no function is marked with @tool; an app needs at least one")
+    return {f.__name__: read_tool(f) for f in marked}
+
+
+def read_tool(function: Callable[..., Any]) -> Tool:
+    """Turn a marked function into a Tool. Raises AppError."""
+    device_types, is_query = function.__tool__  # type: ignore[attr-defined]
+    name = function.__name__
+    doc = (inspect.getdoc(function) or "").strip()
+    if not doc:
+        raise AppError(f"tool {name}: it has no docstring; its first sentence goes into the prompt")
+    hints = typing.get_type_hints(function, include_extras=True)
+    first, *rest = inspect.signature(function).parameters.values()
+    scope = {"device": "device", "devices": "devices", "home": "home"}.get(first.name)
+    if scope is None:
+        raise AppError(f"tool {name}: first parameter is {first.name!r}, wanted device, devices or home")
+    params = tuple(_read_param(name, p, hints.get(p.name)) for p in rest)
+    return Tool(
+        name,
+        doc.split("\n\n")[0].replace("\n", " "),
+        tuple(device_types),
+        params,
+        typing.cast(Literal["device", "devices", "home"], scope),
+        is_query,
+        function,
+    )
+
+
+def _read_param(tool_name: str, parameter: inspect.Parameter, hint: Any) -> Param:
+    limits: Range | None = None
+    if get_origin(hint) is Annotated:
+        hint, *extras = get_args(hint)
+        limits = next((x for x in extras if isinstance(x, Range)), None)
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        hint = next(x for x in get_args(hint) if x is not type(None))
+    choices: tuple[str, ...] = ()
+    if get_origin(hint) is Literal:
+        choices, hint = tuple(map(str, get_args(hint))), str
+    if hint not in (int, float, str, bool):
+        raise AppError(
+            f"tool {tool_name}: parameter {parameter.name} has type {hint!r}, "
+            "wanted int, float, str, bool or a Literal of strings"
+        )
+    return Param(parameter.name, hint, choices, limits, parameter.default is inspect.Parameter.empty)
