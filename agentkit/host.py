@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from agentkit.devices.registry import Registry
-from agentkit.errors import ServerError
+from agentkit.errors import NotReady
 from agentkit.types import ActionResult, Reply, Utterance
 
 
@@ -21,10 +21,6 @@ class Phase(StrEnum):
     READY = "ready"
     FAILED = "failed"
     STOPPED = "stopped"
-
-
-class NotReady(ServerError):
-    """Start-up is not over yet, or it failed; the message says which."""
 
 
 class Turns(Protocol):

@@ -13,10 +13,19 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from agentkit.errors import AgentKitError, Busy, DeviceError, DeviceUnknown
-from agentkit.host import NotReady, Phase
+from agentkit.errors import AgentKitError, Busy, DeviceError, DeviceUnknown, NotReady, TextTooLong, UtteranceError
+from agentkit.host import Phase
 
 log = logging.getLogger("agentkit.server")
+STATUS_OF: tuple[tuple[type[AgentKitError], int], ...] = (
+    (Busy, 429),
+    (NotReady, 503),
+    (DeviceUnknown, 404),
+    (DeviceError, 422),
+    (TextTooLong, 413),
+    (UtteranceError, 422),
+)
+"""The first that fits counts."""
 RETRY_AFTER_S = {429: "1", 503: "2"}
 
 
@@ -50,14 +59,9 @@ def install(app: FastAPI) -> None:
 async def _on_own(_: Request, err: Exception) -> JSONResponse:
     if isinstance(err, Problem):
         return answer(err.status, err.kind, str(err))
-    if isinstance(err, Busy):
-        return answer(429, "Busy", str(err))
-    if isinstance(err, NotReady):
-        return answer(503, "NotReady", str(err))
-    if isinstance(err, DeviceUnknown):
-        return answer(404, "DeviceUnknown", str(err))
-    if isinstance(err, DeviceError):
-        return answer(422, type(err).__name__, str(err))
+    for kind, status in STATUS_OF:
+        if isinstance(err, kind):
+            return answer(status, type(err).__name__, str(err))
     log.warning("request failed: %s", err)
     return answer(500, type(err).__name__, str(err))
 

@@ -10,15 +10,16 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agentkit.devices.adapter import Device
+from agentkit.errors import UtteranceError
+from agentkit.intake import check_text
 from agentkit.types import ActionResult, Reply
 
 
 def _plain_text(text: str) -> str:
-    for position, char in enumerate(text):
-        if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r":
-            raise ValueError(f"holds the control character U+{ord(char):04X} at {position}; send plain text")
-    if not text.strip():
-        raise ValueError("is empty; send what was said")
+    try:
+        check_text(text)
+    except UtteranceError as err:
+        raise ValueError(str(err).removeprefix("text ")) from err
     return text
 
 
