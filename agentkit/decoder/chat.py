@@ -68,10 +68,16 @@ def render_chat(
         raise CheckpointError(f"the chat template fails ({type(err).__name__}: {err}); give another template") from err
 
 
-def render_for(tokenizer: Tokenizer, messages: Sequence[Message], *, add_generation_prompt: bool = True) -> str:
-    """Render with the tokenizer's own template (ChatML if it has none) and its begin and end tokens."""
+def render_for(
+    tokenizer: Tokenizer,
+    messages: Sequence[Message],
+    *,
+    add_generation_prompt: bool = True,
+    template: str | None = None,
+) -> str:
+    """Render with the tokenizer's begin and end tokens, and its own template unless another is given."""
     return render_chat(
-        tokenizer.chat_template or CHATML,
+        template or tokenizer.chat_template or CHATML,
         messages,
         add_generation_prompt=add_generation_prompt,
         bos_token=tokenizer.token_text(tokenizer.bos_id),
@@ -84,15 +90,17 @@ def encode_chat(tokenizer: Tokenizer, messages: Sequence[Message], *, add_genera
     return tokenizer.encode_prompt(render_for(tokenizer, messages, add_generation_prompt=add_generation_prompt))
 
 
-def split_chat(tokenizer: Tokenizer, messages: Sequence[Message], *, n_static: int) -> Prompt:
+def split_chat(
+    tokenizer: Tokenizer, messages: Sequence[Message], *, n_static: int, template: str | None = None
+) -> Prompt:
     """Render a prompt whose first n_static messages are the static prefix.
 
     Raises CheckpointError if the template renders those messages differently when more follow.
     """
-    rendered = render_for(tokenizer, messages)
+    rendered = render_for(tokenizer, messages, template=template)
     if n_static == 0:
         return Prompt("", rendered)
-    prefix = render_for(tokenizer, messages[:n_static], add_generation_prompt=False)
+    prefix = render_for(tokenizer, messages[:n_static], add_generation_prompt=False, template=template)
     if not rendered.startswith(prefix):
         raise CheckpointError("the chat template renders the static messages differently alone; use n_static=0 with it")
     return Prompt(prefix, rendered.removeprefix(prefix))

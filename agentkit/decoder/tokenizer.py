@@ -160,9 +160,10 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def _from_gguf(path: Path) -> Tokenizer:
-    from agentkit.decoder import bpe, gguf_meta, spm
+    from agentkit.compiler.gguf_header import read_header
+    from agentkit.decoder import bpe, spm
 
-    metadata = gguf_meta.read_metadata(path, "tokenizer.")
+    metadata = read_header(path).metadata
     kind = metadata.get("tokenizer.ggml.model")
     if kind == "gpt2":
         return bpe.from_gguf(metadata, path)
