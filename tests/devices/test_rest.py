@@ -70,7 +70,7 @@ def lamp() -> Iterator[Lamp]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     lamp.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield lamp
     server.shutdown()
