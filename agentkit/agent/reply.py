@@ -70,7 +70,7 @@ class Replies:
             values = {**same[0].args, "devices": tuple(a.device_id for a in same if a.device_id)}
             key = f"do.{same[0].tool}" if self.has(language, f"do.{same[0].tool}") else "do.other"
             parts.append(self._sentence(language, key, values, home) or "")
-        return self._words[language].join(parts)
+        return self._words[language].join_clauses(parts)
 
     def compose(self, language: str, results: Sequence[ActionResult], home: HomeView) -> str:
         """Say what became of every action: one sentence per tool, outcome and value."""
@@ -127,7 +127,7 @@ class Replies:
         spoken = {k: wording.value(k, v, home, device, given) for k, v in given.items() if k not in rows}
         for name, table in rows.items():
             parts = [self._sentence(language, f"{group}.item", row, home) for row in merge_rows(table)]
-            spoken[name] = wording.join([p for p in parts if p])
+            spoken[name] = wording.join_clauses([p for p in parts if p])
         spoken |= wording.about(ids, home, given, is_counted=group in GROUPS)
         return spoken
 
