@@ -27,7 +27,7 @@ class Words:
     opposites: Table = field(default_factory=dict)
     """Tool → tools that do the contrary."""
     guards: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
-    """What a sentence must not contain to run at once: time, duration, condition, negation, exception, report, question …"""
+    """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
     """Frames around a command that mean nothing ("could you please")."""
     corrections: tuple[re.Pattern[str], ...] = ()
@@ -105,7 +105,7 @@ def _patterns(key: str, value: Any, path: Path | str) -> tuple[re.Pattern[str], 
     found = []
     for text in _list(key, value, path):
         try:
-            found.append(re.compile(text))
+            found.append(re.compile(text, re.IGNORECASE))
         except re.error as err:
             raise ConfigError(f"{key}: {text!r} is no regular expression: {err}", path=path, key=key) from err
     return tuple(found)
