@@ -11,13 +11,12 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentkit.devices.adapter import Device, Home
 from agentkit.devices.registry import Registry
-from agentkit.errors import ConfigError, DeviceUnknown
+from agentkit.errors import ConfigError, DeviceUnknown, PromptTooLong
 from agentkit.records import GENERIC, Record, area_of, devices_of
 from agentkit.types import Call, Reply, Utterance
 
@@ -34,13 +33,22 @@ class Turns(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Live:
+class Live(Protocol):
     """An agent in a home."""
 
-    agent: Turns
-    registry: Registry
-    close: Callable[[], None] = lambda: None
+    @property
+    def agent(self) -> Turns:
+        """What runs the turns."""
+        ...
+
+    @property
+    def registry(self) -> Registry:
+        """The devices it moves."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
 
 
 class Evaluation:
@@ -80,6 +88,8 @@ class Evaluation:
         start = self._clock()
         try:
             reply = live.agent.handle(utterance)
+        except PromptTooLong as err:
+            return {"id": record.id, "outcome": "refused", "calls": [], "say": str(err), "state_after": {}}
         except Exception as err:  # one record that breaks the agent must not end the run; the caller counts these
             log.exception("record %s broke the agent", record.id)
             return {"id": record.id, "outcome": "none", "calls": [], "say": "", "error": f"{type(err).__name__}: {err}"}

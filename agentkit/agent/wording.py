@@ -83,7 +83,8 @@ class Wording:
 
     def device(self, device: Device, home: HomeView) -> str:
         """Name a device, with its room if another device is called the same."""
-        name = self._spoken(self.name_of(device.names), home)
+        has_article = device.type not in (self.grammar.get("without_article") or ())
+        name = self._spoken(self.name_of(device.names), home, has_article=has_article)
         area = home.area(device.area)
         twins = [d for d in home.devices if d.id != device.id and self.name_of(d.names) == self.name_of(device.names)]
         if twins and area and self.name_of(area.names).lower() not in name.lower():
@@ -126,11 +127,15 @@ class Wording:
         wants_cjk = bool(self.grammar.get("is_cjk"))
         return next((n for n in names if bool(_CJK.search(n)) == wants_cjk), names[0])
 
-    def join(self, items: Sequence[str], last: str = "and") -> str:
-        """Join items as a list in a sentence."""
+    def join(self, items: Sequence[str], last: str = "and", between: str = "between") -> str:
+        """Join items as a list in a sentence; `last` and `between` are keys of the grammar."""
         if len(items) < 2:
             return "".join(items)
-        return str(self.grammar["between"]).join(items[:-1]) + str(self.grammar[last]) + items[-1]
+        return str(self.grammar[between]).join(items[:-1]) + str(self.grammar[last]) + items[-1]
+
+    def join_clauses(self, items: Sequence[str]) -> str:
+        """Join half sentences."""
+        return self.join(items, "and_clauses", "between_clauses")
 
     def duration(self, seconds: float) -> str:
         """Say a length of time with its two largest units."""
@@ -149,10 +154,10 @@ class Wording:
     def _verbs(self) -> Mapping[str, str]:
         return self.grammar.get("plural_verbs") or {}
 
-    def _spoken(self, name: str, home: HomeView) -> str:
+    def _spoken(self, name: str, home: HomeView, *, has_article: bool = True) -> str:
         name = clean(name)
         article = str(self.grammar.get("article", ""))
-        if not article or _CJK.search(name):
+        if not (article and has_article) or _CJK.search(name):
             return name
         if name.lower().startswith(("the ", "my ", "our ")) or "'s " in name.lower():
             return name[0].lower() + name[1:]
