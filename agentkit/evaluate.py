@@ -11,7 +11,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,13 +33,22 @@ class Turns(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Live:
+class Live(Protocol):
     """An agent in a home."""
 
-    agent: Turns
-    registry: Registry
-    close: Callable[[], None] = lambda: None
+    @property
+    def agent(self) -> Turns:
+        """What runs the turns."""
+        ...
+
+    @property
+    def registry(self) -> Registry:
+        """The devices it moves."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
 
 
 class Evaluation:

@@ -132,3 +132,8 @@ def _suites(path: Path) -> dict[str, list[str]]:
         raise ConfigError(f"cannot be read ({err.strerror}); wanted suite name → record ids", path=path) from err
     except (ValueError, AttributeError, TypeError) as err:
         raise ConfigError(f"not a JSON object of suite name → record ids: {err}", path=path) from err
+
+
+def kind_words(words: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """Pairs of device type and word for it, out of the app's words files."""
+    return tuple((kind, str(w)) for table in words for kind, found in (table.get("kinds") or {}).items() for w in found)

@@ -14,7 +14,7 @@ from agentkit.devices.adapter import Area, Change, Command, Device, Home
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.errors import ConfigError
-from agentkit.evaluate import Evaluation, Live, changes, put_back, write_predictions
+from agentkit.evaluate import Evaluation, changes, put_back, write_predictions
 from agentkit.records import GENERIC, Record, area_of, devices_of, read_homes, read_records
 from agentkit.types import Call, Outcome, Reply, Utterance
 
@@ -30,6 +30,7 @@ class Flipper:
 
     registry: Registry
     heard: list[Utterance] = field(default_factory=list)
+    is_closed: bool = False
 
     def handle(self, utterance: Utterance) -> Reply:
         self.heard.append(utterance)
@@ -44,13 +45,22 @@ class Flipper:
         )
 
 
+@dataclass(frozen=True)
+class Open:
+    agent: Flipper
+    registry: Registry
+
+    def close(self) -> None:
+        self.agent.is_closed = True
+
+
 def evaluation(agents: list[Flipper] | None = None) -> Evaluation:
-    def open_home(home: Home) -> Live:
+    def open_home(home: Home) -> Open:
         registry = Registry(home)
         agent = Flipper(registry)
         if agents is not None:
             agents.append(agent)
-        return Live(agent, registry)
+        return Open(agent, registry)
 
     return Evaluation({"home": HOME, GENERIC: HOME}, open_home, clock=lambda: 0.0)
 
@@ -102,6 +112,12 @@ def test_a_home_that_does_not_exist_is_named_before_anything_runs() -> None:
     with pytest.raises(ConfigError, match="no home 'elsewhere'; it is named by record z"):
         list(evaluation(agents).run([*RECORDS, Record("z", "light.lamp", "elsewhere")]))
     assert not agents
+
+
+def test_every_home_is_closed_at_its_end() -> None:
+    agents: list[Flipper] = []
+    list(evaluation(agents).run(RECORDS))
+    assert [a.is_closed for a in agents] == [True, True]
 
 
 def test_the_speakers_room_is_passed_on() -> None:

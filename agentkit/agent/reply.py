@@ -8,12 +8,12 @@ when the app starts, so that nothing can be missing in the middle of a conversat
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentkit.agent.sentences import Entry, check_same_keys, check_sentences, placeholders, read_sentences
-from agentkit.agent.wording import Wording, capitalise, classes_of
+from agentkit.agent.sentences import GROUPS, Entry, check_same_keys, check_sentences, placeholders, read_sentences
+from agentkit.agent.wording import Wording, capitalise, classes_of, ids_of, merge_rows
 from agentkit.devices.adapter import Device
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.home_view import HomeView
@@ -70,7 +70,7 @@ class Replies:
             values = {**same[0].args, "devices": tuple(a.device_id for a in same if a.device_id)}
             key = f"do.{same[0].tool}" if self.has(language, f"do.{same[0].tool}") else "do.other"
             parts.append(self._sentence(language, key, values, home) or "")
-        return self._words[language].join(parts)
+        return self._words[language].join_clauses(parts)
 
     def compose(self, language: str, results: Sequence[ActionResult], home: HomeView) -> str:
         """Say what became of every action: one sentence per tool, outcome and value."""
@@ -108,27 +108,28 @@ class Replies:
         values = {k: v for k, v in said.values.items() if k in used and v is not None}
         return key, options, tuple((k, wording.value(k, v, home, said.device)) for k, v in sorted(values.items()))
 
-    def _sentence(self, language: str, key: str, values: dict[str, Any], home: HomeView) -> str | None:
+    def _sentence(self, language: str, key: str, values: Mapping[str, Any], home: HomeView) -> str | None:
+        """Fill the first sentence of that key whose placeholders are all known."""
         entry = self._texts[language].get(key)
         if entry is None:
             return None
-        ids = values.get("devices") or values.get("device") or ()
-        found = [home.device(i) for i in ([ids] if isinstance(ids, str) else ids)]
-        return self._fill(language, _pick(entry, found, values.get("slot")), values, home, found)
-
-    def _fill(
-        self, language: str, options: Iterable[str], values: Mapping[str, Any], home: HomeView, devices: Sequence[Any]
-    ) -> str | None:
-        """Fill the first sentence whose placeholders are all known."""
-        wording, given = self._words[language], {k: v for k, v in values.items() if v is not None and v != ()}
-        one = devices[0] if devices else None
-        spoken = {k: wording.value(k, v, home, one) for k, v in given.items()}
-        ids = given.get("devices", given.get("device", ()))
-        text, is_plural = wording.devices([ids] if isinstance(ids, str) else list(ids), home)
-        if "devices" in given and "n" not in given:
-            spoken |= {"devices": text, "n": str(len(ids))}
-        spoken |= {verb: wording.verb(verb, is_plural) for verb in wording.verbs()}
+        given = {k: v for k, v in values.items() if v is not None and v not in ((), [], "")}
+        spoken = self._spoken(language, key, given, home)
+        options = _pick(entry, [home.device(i) for i in ids_of(given)], values.get("slot"))
         return next((s.format(**spoken) for s in options if placeholders(s) <= spoken.keys()), None)
+
+    def _spoken(self, language: str, key: str, given: Mapping[str, Any], home: HomeView) -> dict[str, str]:
+        """Every value in words; rows of a table become a list of half sentences, by the key `<group>.item`."""
+        wording, ids = self._words[language], ids_of(given)
+        group = key.split(".")[0]
+        device = home.device(ids[0]) if ids else None
+        rows = {k: v for k, v in given.items() if isinstance(v, list | tuple) and isinstance(v[0], Mapping)}
+        spoken = {k: wording.value(k, v, home, device, given) for k, v in given.items() if k not in rows}
+        for name, table in rows.items():
+            parts = [self._sentence(language, f"{group}.item", row, home) for row in merge_rows(table)]
+            spoken[name] = wording.join_clauses([p for p in parts if p])
+        spoken |= wording.about(ids, home, given, is_counted=group in GROUPS)
+        return spoken
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ def _options(key: str, value: Any, path: str) -> tuple[str, ...]:
 
 def _allowed(key: str, tools: Mapping[str, Tool], facts: frozenset[str]) -> frozenset[str]:
     group, _, name = key.partition(".")
+    if group == "failed":
+        return _ALLOWED[group] | facts
     if group in ("done", "do"):
         tool = tools.get(name)
         return _ABOUT | facts | (frozenset(p.name for p in tool.params) if tool else frozenset())
