@@ -13,6 +13,9 @@ from agentkit import __version__
 from agentkit.cli.ask import ask_command
 from agentkit.cli.chat import chat_command
 from agentkit.cli.common import State, run_guarded
+from agentkit.cli.eval import eval_command
+from agentkit.cli.models import models_app
+from agentkit.cli.plan import plan_command
 from agentkit.cli.run import run_command
 
 app = typer.Typer(
@@ -46,6 +49,9 @@ app.command("ask", epilog='Example: agentkit ask apps/smart_home "turn on the ki
     ask_command
 )
 app.command("chat", epilog="Example: agentkit chat apps/smart_home")(chat_command)
+app.command("eval", epilog="Example: agentkit eval --data ../shared/data --suite en_core --out pred.jsonl")(eval_command)
+app.command("plan", epilog="Example: agentkit plan --device rk3588")(plan_command)
+app.add_typer(models_app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
