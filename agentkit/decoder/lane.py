@@ -1,0 +1,62 @@
+"""One opened target with everything the decoder keeps beside its session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agentkit.decoder.backend import Logits, Session
+from agentkit.decoder.health import check_logits
+from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.prefill import plan_chunks
+from agentkit.decoder.slots import PrefixSlots
+from agentkit.decoder.steps import FrontBuffer, StageTimes, core_step, pre_step
+
+
+class Lane:
+    """Runs tokens on one session, in padded steps."""
+
+    def __init__(self, name: str, session: Session, pools: Pools | None = None):
+        self.name, self.session, self.pools, self.kv = name, session, pools, session.kv
+        self.buckets = tuple(bucket for bucket in session.options.buckets if bucket <= session.kv.capacity)
+        self.front = FrontBuffer(max_bucket=self.buckets[-1], vocab_size=session.spec.vocab_size)
+        self.slots = PrefixSlots(session.kv, chunk=self.buckets[-1])
+        self.times = StageTimes()
+        self.warm_ms: dict[int, float] = {}
+        """Bucket → ms of its last warm-up run."""
+
+    def run(self, slot: int, token_ids: Sequence[int], *, is_stopped: Callable[[], bool]) -> Logits | None:
+        """Append tokens to a slot; returns the last one's logits, None if is_stopped() became true between steps.
+
+        Raises PromptTooLong before the first step, StepFailed with the failed step's rows uncommitted.
+        """
+        n_before = self.kv.length(slot)
+        logits = None
+        for chunk in plan_chunks(n_before + len(token_ids), n_before, self.buckets, self.kv.capacity):
+            if is_stopped():
+                return None
+            first = chunk.start - n_before
+            padded = pre_step(self.front, token_ids[first : first + chunk.n_valid], chunk, self.times)
+            logits = core_step(self.session, padded, chunk, self.times, slot=slot)
+        return logits
+
+    def warm_up(self, *, n_runs: int) -> None:
+        """Run every bucket n_runs times (rule A14), then seal the pools. Raises StepFailed, UnhealthyLogits."""
+        self.slots.forget(0)
+        for bucket in self.buckets:
+            for _ in range(n_runs):
+                started = time.perf_counter()
+                check_logits(self.session.step(self.front.token_ids[:bucket], bucket, slot=0))
+                self.warm_ms[bucket] = (time.perf_counter() - started) * 1e3
+        if self.pools is not None:
+            self.pools.seal()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the lane's state for health reports."""
+        return {
+            "pools": self.pools.describe() if self.pools else None,
+            "slots": self.slots.describe(),
+            "capacity": self.kv.capacity,
+            "warm_ms": {str(bucket): round(ms, 2) for bucket, ms in self.warm_ms.items()},
+        }
