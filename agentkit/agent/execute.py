@@ -99,7 +99,8 @@ class Executor:
         self, step: Step, decision: Decision, devices: Mapping[str, Device], guard: Guard
     ) -> list[ActionResult]:
         if decision.reason is not None:
-            return [replace(_failed(step.action, decision.reason), facts=decision.values)]
+            detail = f"tool {step.tool.name} refused: {decision.reason}"
+            return [replace(_failed(step.action, decision.reason, detail), facts=decision.values)]
         results = [self._move(step, i, change, devices.get(i), guard) for i, change in decision.changes.items()]
         results = [replace(result, facts=decision.values) for result in results]
         return [_worst(step, results)] if len(step.device_ids) == 1 else results
