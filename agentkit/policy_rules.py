@@ -44,7 +44,7 @@ VERDICTS = tuple(v.value for v in Verdict)
 def read_rules(
     rows: YamlList, *, tools: Collection[str], types: Collection[str], areas: Collection[str]
 ) -> tuple[PolicyRule, ...]:
-    """Read the rules of app.yaml. Raises ConfigError, also for a name that does not exist: its rule would guard nothing."""
+    """Read the rules of app.yaml. Raises ConfigError, also for unknown names: their rule would guard nothing."""
     known = {"tools": tools, "types": types, "areas": areas}
     rules = []
     for index, row in enumerate(rows):

@@ -87,7 +87,7 @@ def _has_mode(device: Device, test: Any) -> bool:
 def _bright(device: Device, brightness: int) -> Decision:
     if brightness <= 0:
         return to(device, "off", brightness=0)
-    return to(device, "on", {"brightness": round(brightness * 2.55)}, brightness=brightness)
+    return to(device, "on", {"brightness": (brightness * 255 + 50) // 100}, brightness=brightness)
 
 
 def _color_attributes(device: Device, rgb: RGB) -> dict[str, Any]:
