@@ -79,9 +79,9 @@ class DecoderError(AgentKitError):
 class PromptTooLong(DecoderError):
     """More tokens than fit; nothing is ever cut silently."""
 
-    def __init__(self, *, n_tokens: int, max_tokens: int, what: str = "prompt"):
+    def __init__(self, *, n_tokens: int, max_tokens: int, what: str = "prompt", unit: str = "tokens"):
         self.n_tokens, self.max_tokens = n_tokens, max_tokens
-        super().__init__(f"{what} has {n_tokens} tokens, at most {max_tokens} fit; shorten the text or the tool list")
+        super().__init__(f"{what} has {n_tokens} {unit}, at most {max_tokens} fit; shorten the text or the tool list")
 
 
 class GrammarError(DecoderError):

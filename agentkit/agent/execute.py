@@ -18,10 +18,10 @@ from agentkit.agent.verify import has_moved, is_reached
 from agentkit.devices.adapter import Adapter, Change, Command, Device
 from agentkit.errors import DeviceError, DeviceUnavailable, DeviceUnknown
 from agentkit.types import Action, ActionResult, Status
-from agentkit.understanding.tools import Answer, Decision
+from agentkit.understanding.tools import Answer, Decision, Tool
 
-Guard = Callable[[Step, Device], str | None]
-"""Asked about devices that a step moves without having named them; a reason forbids it."""
+Guard = Callable[[Step, Device, Change], str | None]
+"""Asked about a change of a device that the step did not name; a reason forbids it."""
 
 POLL_MS = (5, 10, 20, 40, 80)
 """Waits between read-backs; the last one repeats."""
@@ -68,6 +68,11 @@ class Executor:
                 results.append(ActionResult(step.action, Status.SKIPPED, "timeout", "the turn's time was used up"))
         return tuple(results)
 
+    def decide(self, tool: Tool, device: Device) -> Any:
+        """Run a tool's function on a device without applying anything. None if it fails."""
+        run = partial(tool.function, device)
+        return self.runner.call(f"tool {tool.name}", run, timeout_ms=self._limits.timeout_ms).value
+
     def _step(self, step: Step, view: object, guard: Guard) -> list[ActionResult]:
         devices: list[Device] = []
         for device_id in step.device_ids:
@@ -94,7 +99,8 @@ class Executor:
         self, step: Step, decision: Decision, devices: Mapping[str, Device], guard: Guard
     ) -> list[ActionResult]:
         if decision.reason is not None:
-            return [replace(_failed(step.action, decision.reason), facts=decision.values)]
+            detail = f"tool {step.tool.name} refused: {decision.reason}"
+            return [replace(_failed(step.action, decision.reason, detail), facts=decision.values)]
         results = [self._move(step, i, change, devices.get(i), guard) for i, change in decision.changes.items()]
         results = [replace(result, facts=decision.values) for result in results]
         return [_worst(step, results)] if len(step.device_ids) == 1 else results
@@ -105,7 +111,7 @@ class Executor:
             device = self._read(device_id)
             if isinstance(device, ActionResult):
                 return replace(device, action=action)
-            reason = guard(step, device)
+            reason = guard(step, device, change)
             if reason is not None:
                 return _failed(action, reason, f"{step.tool.name} would also move {device_id}")
             before = device

@@ -8,40 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from agentkit.agent.resolve import Step
 from agentkit.devices.adapter import Device
+from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 
-
-class Verdict(StrEnum):
-    """What a rule says, from the mildest to the strictest."""
-
-    ALLOW = "allow"
-    CONFIRM = "confirm"
-    DENY = "deny"
-
-
 STRICTNESS = tuple(Verdict)
-
-
-@dataclass(frozen=True)
-class PolicyRule:
-    """One line of the app's policy. An empty field fits anything; all fields must fit."""
-
-    verdict: Verdict
-    tools: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    device_classes: tuple[str, ...] = ()
-    device_ids: tuple[str, ...] = ()
-    areas: tuple[str, ...] = ()
-    users: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    more_than: int | None = None
-    """Fits only if the turn moves more devices than this."""
-    reason: str = ""
-    """One line for people: why."""
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentkit.devices.adapter import Device
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.tools import Param
 
 MAX_SPOKEN = 6
 """More options than this are not read out; the question then only says "which one?"."""
@@ -22,11 +23,13 @@ class Option:
     device_ids: tuple[str, ...]
     words: tuple[str, ...] = ()
     """Names of device and room by which a person may choose it."""
+    types: tuple[str, ...] = ()
+    """Device types, so that "the lamp" can tell a lamp from a fan."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Several devices fit; the speaker has to say which."""
+    """Several devices fit, or a value is missing; the speaker has to say which."""
 
     reply_key: str
     options: tuple[Option, ...] = ()
@@ -35,6 +38,8 @@ class Question:
     """Devices of the same intent that are beyond doubt; they join whatever is chosen."""
     open_names: tuple[str, ...] = ()
     """Names of the same intent that are unclear too and will be asked about next."""
+    param: Param | None = None
+    """The argument that is missing, if that is what is asked."""
 
 
 def which(devices: tuple[Device, ...], view: HomeView, *, name: str | None = None) -> Question:
@@ -44,13 +49,18 @@ def which(devices: tuple[Device, ...], view: HomeView, *, name: str | None = Non
     by_area = name is not None and len(set(ids)) == len(devices)
     labels = ids if by_area else [_label(d, devices) for d in devices]
     options = tuple(
-        Option(label, (d.id,), (*d.names, *(area.names if area else ())))
+        Option(label, (d.id,), (*d.names, *(area.names if area else ())), (d.type,))
         for label, d, area in zip(labels, devices, areas, strict=True)
     )
-    values: dict[str, Any] = {"name": name} if name is not None else {}
-    if len(options) <= MAX_SPOKEN:
-        values["options"] = tuple(labels)
-    return Question("ask.which_area" if by_area else "ask.which", options, values)
+    question = Question("ask.which_area" if by_area else "ask.which", values={} if name is None else {"name": name})
+    return among(question, options)
+
+
+def among(question: Question, options: tuple[Option, ...]) -> Question:
+    """Ask the same about fewer options."""
+    spoken = {"options": tuple(o.label for o in options)} if len(options) <= MAX_SPOKEN else {}
+    others = {key: value for key, value in question.values.items() if key != "options"}
+    return replace(question, options=options, values={**others, **spoken})
 
 
 def _label(device: Device, devices: tuple[Device, ...]) -> str:

@@ -107,13 +107,13 @@ def activate_scene(device: Device) -> Decision:
 @tool(types=("light", "cover", "lock", "climate"), is_query=True)
 def get_state(devices: tuple[Device, ...]) -> Answer:
     """Read states."""
-    return Answer("answers.state", {"devices": tuple(d.id for d in devices), "state": tuple(d.state for d in devices)})
+    return Answer("state.many", {"items": [{"devices": (d.id,), "state": d.state} for d in devices]})
 
 
 @tool(is_query=True)
 def get_time(home: View, zone: str = "") -> Answer:
     """Tell the time."""
-    return Answer("answers.time", {"time": home.now.isoformat()})
+    return Answer("time.now", {"time": home.now.isoformat()})
 
 
 OPEN = next(iter(open_cover(HOUSE.devices[8]).changes.values()))
@@ -152,6 +152,11 @@ class OddAdapter:
         self.faults = {key.replace("__", "."): fault for key, fault in faults.items()}
         self.released = threading.Event()
         self.sent: list[Command] = []
+
+    @property
+    def sent_to(self) -> list[str]:
+        """Ids of the devices that commands were sent to."""
+        return [command.device_id for command in self.sent]
 
     def apply(self, command: Command) -> None:
         self.sent.append(command)

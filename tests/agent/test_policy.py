@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from agentkit.agent.policy import PolicyRule, Verdict, evaluate
+from agentkit.agent.policy import evaluate
 from agentkit.agent.resolve import Step
+from agentkit.policy_rules import PolicyRule, Verdict
 from tests.agent.house import TOOLS, house_view
 
 GARAGE = PolicyRule(Verdict.CONFIRM, types=("cover",), device_classes=("garage",), reason="doors are asked about")
