@@ -26,6 +26,8 @@ class Normalised:
     original: str
     is_question: bool = False
     """It ended in a question mark."""
+    is_request: bool = False
+    """A polite frame stood around it, so that a question mark asks for doing, not for knowing."""
 
 
 def detect_language(text: str) -> str:
@@ -40,7 +42,9 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
     for pattern in words.corrections:
         if found := list(pattern.finditer(clean)):
             clean = clean[found[-1].end() :]
-    return Normalised(_unframe(clean, words), language or detect_language(text), text, is_question)
+    bare = _CJK_SPACE.sub("", clean).strip(_ENDS)
+    core = _unframe(bare, words)
+    return Normalised(core, language or detect_language(text), text, is_question, core != bare)
 
 
 def spell(text: str) -> str:
@@ -52,7 +56,6 @@ def spell(text: str) -> str:
 
 def _unframe(text: str, words: Words) -> str:
     """Strip polite frames from both ends until none is left; never down to nothing."""
-    text = _CJK_SPACE.sub("", text).strip(_ENDS)
     before = ""
     while before != text:
         before = text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentkit.devices.adapter import Device
@@ -35,3 +36,17 @@ def narrow(selector: Selector, types: tuple[str, ...]) -> Selector:
 
 def _key(name: str) -> str:
     return " ".join(name.casefold().split())
+
+
+def of_class(selector: Selector, device_class: str, class_words: Sequence[str], view: HomeView) -> tuple[Device, ...]:
+    """Devices of a class: by what they report, or by a word of the class in their names."""
+    found = select(selector, view)
+    reported = tuple(d for d in found if d.device_class == device_class)
+    if reported:
+        return reported
+    words = [_key(w) for w in class_words]
+    return tuple(d for d in found if any(_has_word(_key(n), w) for n in d.names for w in words))
+
+
+def _has_word(name: str, word: str) -> bool:
+    return f" {word} " in f" {name} " if word.isascii() else word in name

@@ -11,6 +11,7 @@ import yaml
 
 from agentkit.errors import ConfigError
 from agentkit.types import Value
+from agentkit.understanding.phrase_map import PhraseMap, read_phrases
 
 Slots = Mapping[str, Any]
 
@@ -59,6 +60,8 @@ class TemplateMap:
     """Slot lists that replace those of the packs, in hassil's format."""
     drop: tuple[str, ...] = ()
     """Sentences of the packs that are not taken, letter by letter."""
+    phrases: PhraseMap = field(default_factory=PhraseMap)
+    """What acts and values mean, for sentences in words that no template foresees."""
 
 
 def load_templates(path: Path) -> TemplateMap:
@@ -73,7 +76,7 @@ def read_templates(
     raw: Mapping[str, Any], *, sentences: Mapping[str, Mapping[str, Any]] | None = None, path: Path | str = "templates"
 ) -> TemplateMap:
     """Turn the mapping of a templates file into a TemplateMap. Raises ConfigError naming the key."""
-    known = {"intents", "packs", "questions", "lists", "drop"}
+    known = {"intents", "packs", "questions", "lists", "drop", "phrases"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -85,6 +88,7 @@ def read_templates(
         questions={str(k): str(v) for k, v in (raw.get("questions") or {}).items()},
         lists=raw.get("lists") or {},
         drop=tuple(map(str, raw.get("drop") or ())),
+        phrases=read_phrases(raw.get("phrases") or {}, path=path),
     )
 
 

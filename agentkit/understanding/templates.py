@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from hassil.intents import Intents, SlotList
 from hassil.recognize import RecognizeResult, recognize_ranked
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.reading import NO_DEVICE, Reader
@@ -22,7 +22,6 @@ from agentkit.understanding.words import Words
 
 SPEAKER = "\N{BULLET}speaker"
 """Stands for the speaker's room in hassil's context; no area id can be spelled like it."""
-_KEPT_HOMES = 4
 
 
 class TemplateTier:
@@ -33,7 +32,7 @@ class TemplateTier:
         self._words = words
         self._reader = Reader(templates, tools)
         self._packs: dict[str, tuple[tuple[str, Intents], ...]] = {}
-        self._lists: OrderedDict[tuple[object, ...], HomeLists] = OrderedDict()
+        self._lists: HomeCache[HomeLists] = HomeCache(build_lists)
 
     def load(self, language: str) -> None:
         """Compile the packs of a language now, so that the first sentence need not wait. Raises ConfigError."""
@@ -59,7 +58,7 @@ class TemplateTier:
     def _results(self, text: Normalised, view: HomeView) -> Iterator[RecognizeResult]:
         """Matches in order of trust; a pack is asked only when the ones before it gave nothing that counts."""
         words = self._words[text.language]
-        lists: dict[str, SlotList] = {**self._lists_of(view, words).for_text(text.text)}
+        lists: dict[str, SlotList] = {**self._lists.get(view, words).for_text(text.text)}
         for name, intents in self._packs_of(text.language):
             for spelling in dict.fromkeys([text.text, fold(text.text, words)]):
                 yield from recognize_ranked(
@@ -75,14 +74,6 @@ class TemplateTier:
         if language not in self._packs:
             self._packs[language] = load_packs(self._templates, language)
         return self._packs[language]
-
-    def _lists_of(self, view: HomeView, words: Words) -> HomeLists:
-        key = (words.language, view.naming())
-        if key not in self._lists:
-            self._lists[key] = build_lists(view, words)
-            if len(self._lists) > _KEPT_HOMES:
-                self._lists.popitem(last=False)
-        return self._lists[key]
 
 
 def _timed(found: Understanding, start: float) -> Understanding:

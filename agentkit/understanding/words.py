@@ -19,13 +19,45 @@ class Words:
 
     language: str
     kinds: Table = field(default_factory=dict)
-    """Device type → words for it."""
+    """Device type → words that mean any device of it."""
     device_classes: Table = field(default_factory=dict)
-    """Device class → words for it."""
+    """type.class → words that mean only the devices of that class, or with such a word in their name."""
     verbs: Table = field(default_factory=dict)
-    """Tool → phrases that ask for it; "…" in a phrase stands for anything between its halves."""
-    opposites: Table = field(default_factory=dict)
-    """Tool → tools that do the contrary."""
+    """Act, or act.topic or act.type → phrases; "…" in a phrase stands for what it acts on."""
+    states: Table = field(default_factory=dict)
+    """Act → how things are afterwards; only a wish makes it a command ("make sure it is closed")."""
+    wishes: tuple[str, ...] = ()
+    """Phrases that wish for a state."""
+    copulas: tuple[str, ...] = ()
+    """"is", "be": allowed only in a wish, because they report otherwise."""
+    topics: Table = field(default_factory=dict)
+    """brightness, temperature, volume … → words for it."""
+    units: Table = field(default_factory=dict)
+    """percent, degrees, kelvin … → words after (or before) a number."""
+    colors: Table = field(default_factory=dict)
+    """Canonical colour → words."""
+    modes: Table = field(default_factory=dict)
+    """Canonical climate mode → words."""
+    levels: Table = field(default_factory=dict)
+    """Percentage, as text → words for it ("half", 一半)."""
+    whites: Table = field(default_factory=dict)
+    """Colour temperature in kelvin, as text → words for it."""
+    to: tuple[str, ...] = ()
+    """Words before the value that is wanted."""
+    by: tuple[str, ...] = ()
+    """Words before a difference."""
+    it: tuple[str, ...] = ()
+    """Words for the device just spoken of in the same sentence."""
+    also: tuple[str, ...] = ()
+    """Words that join two devices or two commands."""
+    fillers: tuple[str, ...] = ()
+    """Words that carry no meaning of their own: articles, particles, prepositions."""
+    here: tuple[str, ...] = ()
+    """Words for the speaker's room."""
+    everything: tuple[str, ...] = ()
+    """Words that mean all of a kind."""
+    whole_home: tuple[str, ...] = ()
+    """Words that mean the whole home, so the speaker's room is no default."""
     guards: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
@@ -33,32 +65,15 @@ class Words:
     corrections: tuple[re.Pattern[str], ...] = ()
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
-    """Spelling → the spelling that templates know."""
+    """Spelling → the spelling that templates and these words use."""
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
-    here: tuple[str, ...] = ()
-    """Words for the speaker's room."""
-    everything: tuple[str, ...] = ()
-    """Words that mean all of a kind."""
-    whole_home: tuple[str, ...] = ()
-    """Words that mean the whole home, so the speaker's room is no default."""
-    conjunctions: tuple[re.Pattern[str], ...] = ()
-    """Where a sentence may hold a second command."""
-    fillers: tuple[str, ...] = ()
-    """Words that need no evidence in a model's answer: articles, particles, prepositions."""
-    colors: Table = field(default_factory=dict)
-    """Canonical colour → words."""
-    modes: Table = field(default_factory=dict)
-    """Canonical climate mode → words."""
-    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Percentage, as text → words for it ("half", 一半)."""
-    numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Number, as text → number words that cannot be composed by rule."""
+    """Whole utterances that call off what was asked."""
 
 
-_PATTERNS = ("polite", "conjunctions", "corrections")
-_TABLES = ("kinds", "device_classes", "verbs", "opposites", "colors", "modes", "levels", "numbers")
+_PATTERNS = ("polite", "corrections")
+_TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites")
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
