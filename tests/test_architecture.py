@@ -16,8 +16,8 @@ HEAVY = ("onnxruntime", "onnx", "fastapi", "uvicorn", "tokenizers", "torch", "ll
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "types", "yaml_lines"),
-    ("artifact", "app_module", "decoder", "devices", "home_file", "plugins", "policy_rules"),
-    ("compiler", "fetch", "manifest", "planner", "records", "understanding"),
+    ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "plugins", "policy_rules"),
+    ("fetch", "manifest", "planner", "records", "understanding"),
     ("agent", "config"),
     ("assemble", "bench", "evaluate", "host", "intake", "open_model", "startup", "state"),
     ("server",),
@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 def layer_of(module: str) -> int:
     """Index of the row that a module of agentkit belongs to."""
     parts = module.split(".")
-    if len(parts) == 1:
+    if len(parts) == 1 or parts[1].startswith("__"):
         return -1  # agentkit itself: only its version
     for index, names in enumerate(LAYERS):
         if parts[1] in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -44,13 +44,15 @@ def _root(
     pass
 
 
-app.command("run", epilog="Example: agentkit run apps/smart_home --port 8765")(run_command)
-app.command("ask", epilog='Example: agentkit ask apps/smart_home "turn on the kitchen light" --area kitchen')(
-    ask_command
+COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("run", run_command, "agentkit run apps/smart_home --port 8765"),
+    ("ask", ask_command, 'agentkit ask apps/smart_home "turn on the light" --area kitchen'),
+    ("chat", chat_command, "agentkit chat apps/smart_home"),
+    ("eval", eval_command, "agentkit eval --data ../shared/data --suite en_core --out pred.jsonl"),
+    ("plan", plan_command, "agentkit plan --device rk3588"),
 )
-app.command("chat", epilog="Example: agentkit chat apps/smart_home")(chat_command)
-app.command("eval", epilog="Example: agentkit eval --data ../shared/data --suite en_core --out pred.jsonl")(eval_command)
-app.command("plan", epilog="Example: agentkit plan --device rk3588")(plan_command)
+for _name, _command, _example in COMMANDS:
+    app.command(_name, epilog=f"Example: {_example}")(_command)
 app.add_typer(models_app)
 
 
