@@ -18,7 +18,7 @@ from agentkit.decoder.steps import StageTimes, post_step
 from agentkit.decoder.targets import Planned, Targets
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.decoder.turn import Finish, Turn
-from agentkit.errors import DecoderError, PromptTooLong, StepFailed, UnhealthyLogits
+from agentkit.errors import DecoderError, StepFailed
 
 __all__ = ["Decoder", "Generation", "Prompt"]
 
@@ -41,7 +41,7 @@ class Generation:
     n_sampled: int
     """Tokens that the model chose, the end token included."""
     finish: Finish
-    """stop, length (max_tokens or capacity) or cancelled (also past the deadline)."""
+    """stop, length (max_tokens, capacity, or one token max_repeats times) or cancelled (also past the deadline)."""
     timings_ms: Mapping[str, float]
     """tokenize, prefill, decode, total; pre, core and post sum up the stages of all steps."""
     target: str
@@ -106,8 +106,10 @@ class Decoder:
             encoded = [self.tokenizer.encode_continuation(answer) for answer in answers]
 
             def run(lane: Lane) -> list[float]:
-                slot, _ = self._prepare(lane, prompt_ids, n_prefix, is_stopped=lambda: False)
-                return score.score_answers(lane, slot, prompt_ids[n_prefix:], encoded, self.tokenizer.eos_ids)
+                slot = lane.place(prompt_ids, n_prefix)
+                with lane.distrusting(slot):
+                    lane.run_prefix(slot, prompt_ids[:n_prefix], is_stopped=lambda: False)
+                    return score.score_answers(lane, slot, prompt_ids[n_prefix:], encoded, self.tokenizer.eos_ids)
 
             return self._with_fallback(run)
 
@@ -151,38 +153,23 @@ class Decoder:
             except StepFailed as err:
                 self._targets.fail(err)
 
-    def _prepare(self, lane: Lane, ids: list[int], n_prefix: int, *, is_stopped: Callable[[], bool]) -> tuple[int, int]:
-        """Return a slot that holds the prompt's prefix, after running what was missing, and how much was there."""
-        if len(ids) > lane.kv.capacity:
-            raise PromptTooLong(n_tokens=len(ids), max_tokens=lane.kv.capacity)
-        prefix = ids[:n_prefix]
-        slot = lane.slots.place(prefix)
-        n_cached = lane.kv.length(slot)
-        try:
-            lane.run(slot, prefix[n_cached:], is_stopped=is_stopped)
-        finally:
-            lane.slots.keep(slot, prefix)
-        return slot, n_cached
-
     def _decode(self, lane: Lane, turn: Turn, timings: dict[str, float]) -> StageTimes:
         """Run the turn, from wherever it stands, to its end on one target."""
         lane.times = StageTimes()
         if turn.finish is not None:  # the grammar left nothing to decide
             return lane.times
         started = time.perf_counter()
-        slot, turn.n_cached = self._prepare(lane, turn.prompt_ids, turn.n_prefix, is_stopped=turn.is_stopped)
-        if lane.kv.length(slot) < turn.n_prefix:
-            turn.finish = "cancelled"
-            return lane.times
-        logits = self._run(lane, slot, turn, turn.prompt_ids[turn.n_prefix :] + turn.ids)
-        prefilled = time.perf_counter()
-        timings["prefill"] += (prefilled - started) * 1e3
-        try:
+        slot = lane.place(turn.prompt_ids, turn.n_prefix)
+        turn.n_cached = lane.kv.length(slot)
+        with lane.distrusting(slot):
+            if not lane.run_prefix(slot, turn.prompt_ids[: turn.n_prefix], is_stopped=turn.is_stopped):
+                turn.finish = "cancelled"
+                return lane.times
+            logits = self._run(lane, slot, turn, turn.prompt_ids[turn.n_prefix :] + turn.ids)
+            prefilled = time.perf_counter()
+            timings["prefill"] += (prefilled - started) * 1e3
             while logits is not None:
                 logits = self._next_logits(lane, slot, turn, logits)
-        except UnhealthyLogits:
-            lane.slots.forget(slot)
-            raise
         timings["decode"] += (time.perf_counter() - prefilled) * 1e3
         return lane.times
 
