@@ -274,7 +274,7 @@ def test_status_names_target_and_slots(make: Make) -> None:
 def test_timings_name_every_stage(make: Make) -> None:
     decoder, _ = make()
     timings = decoder.generate(ask(decoder), max_tokens=5).timings_ms
-    assert set(timings) == {"tokenize", "prefill", "decode", "pre", "core", "post", "total"}
+    assert set(timings) == {"wait", "tokenize", "prefill", "decode", "pre", "core", "post", "total"}
     assert timings["total"] >= timings["prefill"] + timings["decode"] >= timings["core"] > 0
 
 
