@@ -36,13 +36,16 @@ def list_models(manifest: ManifestOption = None, is_json: JsonOption = False) ->
 
     table = Table(box=None, pad_edge=False)
     for heading in ("model", "parameters", "precision", "languages", "licence", "size", "here"):
-        table.add_column(heading, no_wrap=heading == "model")
+        table.add_column(heading, no_wrap=True)
     for row in rows:
         here = "yes" if row["is_pulled"] else "no"
         size = f"{row['size'] / 1e6:.1f} MB"
         count = f"{row['parameters'] / 1e6:.1f} M"
         table.add_row(row["model"], count, row["precision"], " ".join(row["languages"]), row["license"], size, here)
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # a pipe has no edge to fit into
+    console.print(table)
 
 
 @models_app.command("pull", epilog="Example: agentkit models pull SmolLM2-135M-Instruct")

@@ -20,6 +20,9 @@ from agentkit.errors import CheckpointError
 Tensor = NDArray[np.float32]
 BLOCK = 32
 """Weights per quantisation block, along the columns."""
+FLOAT_KINDS = ("F32", "F16", "BF16")
+BLOCK_KINDS = ("Q4_0", "Q4_1", "Q8_0")
+"""Kinds that can be run as they are stored; all others are read as f32 and quantised again."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,12 @@ class Reader(Protocol):
         """Read one tensor as f32."""
         ...
 
-    def blocks(self, name: str) -> QuantBlocks | None:
-        """Read one matrix as stored, or None if it is not in blocks of 32 with 4 or 8 bits."""
+    def kind(self, name: str) -> str:
+        """Return how one tensor is stored, by its GGML name: F32, F16, BF16, Q4_0, Q4_1, Q8_0 …"""
+        ...
+
+    def blocks(self, name: str) -> QuantBlocks:
+        """Read one matrix of a kind in BLOCK_KINDS as stored."""
         ...
 
 
@@ -72,8 +79,16 @@ class Checkpoint:
         """Read one tensor as f32; `head` is `embed` if they are tied."""
         return self.reader.tensor(self._stored(name))
 
-    def blocks(self, name: str) -> QuantBlocks | None:
-        """Read one matrix as stored, or None if it is not stored in blocks of 32 with 4 or 8 bits."""
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of one tensor."""
+        return self.reader.shapes[self._stored(name)]
+
+    def kind(self, name: str) -> str:
+        """Return how one tensor is stored, by its GGML name: F32, F16, BF16, Q4_0, Q4_1, Q8_0 …"""
+        return self.reader.kind(self._stored(name))
+
+    def blocks(self, name: str) -> QuantBlocks:
+        """Read one matrix of a kind in BLOCK_KINDS as stored."""
         return self.reader.blocks(self._stored(name))
 
     def _stored(self, name: str) -> str:
@@ -117,8 +132,12 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 def checked(checkpoint: Checkpoint) -> Checkpoint:
     """Return the checkpoint if every tensor is there in its shape. Raises CheckpointError."""
-    shapes = checkpoint.reader.shapes
-    wanted = tensor_shapes(checkpoint.spec)
+    shapes, spec = checkpoint.reader.shapes, checkpoint.spec
+    if min(spec.n_layers, spec.n_heads, spec.n_kv_heads, spec.head_dim) < 1 or spec.n_heads % spec.n_kv_heads:
+        raise CheckpointError(
+            f"{checkpoint.path}: {spec.n_heads} heads over {spec.n_kv_heads} K/V heads; wanted a multiple"
+        )
+    wanted = tensor_shapes(spec)
     for name, shape in wanted.items():
         if name not in shapes:
             raise CheckpointError(f"{checkpoint.path}: tensor {name} is missing, wanted {shape}; pull the file again")

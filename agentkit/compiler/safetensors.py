@@ -92,8 +92,11 @@ class _FolderReader:
             values = raw.view("<f4" if dtype == "F32" else "<f2").astype(np.float32)
         return values.reshape(self.shapes[name])
 
-    def blocks(self, name: str) -> QuantBlocks | None:
-        return None
+    def kind(self, name: str) -> str:
+        return self._entries[name][1]
+
+    def blocks(self, name: str) -> QuantBlocks:
+        raise KeyError(f"{name} is {self.kind(name)}, wanted a kind in blocks")
 
     def _add(self, file: Path, *, has_own_head: bool) -> None:
         header, data = _open(file)

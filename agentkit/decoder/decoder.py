@@ -13,12 +13,13 @@ from agentkit.decoder.backend import Logits
 from agentkit.decoder.chat import CHATML, Message, Prompt, split_chat
 from agentkit.decoder.grammar import Grammar
 from agentkit.decoder.lane import Lane
+from agentkit.decoder.prompt_encoder import PromptEncoder
 from agentkit.decoder.sampler import Sampling
 from agentkit.decoder.steps import StageTimes, post_step
 from agentkit.decoder.targets import Planned, Targets
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.decoder.turn import Finish, Turn
-from agentkit.errors import DecoderError, PromptTooLong, StepFailed, UnhealthyLogits
+from agentkit.errors import DecoderError, StepFailed
 
 __all__ = ["Decoder", "Generation", "Prompt"]
 
@@ -41,9 +42,9 @@ class Generation:
     n_sampled: int
     """Tokens that the model chose, the end token included."""
     finish: Finish
-    """stop, length (max_tokens or capacity) or cancelled (also past the deadline)."""
+    """stop, length (max_tokens, capacity, or one token max_repeats times) or cancelled (also past the deadline)."""
     timings_ms: Mapping[str, float]
-    """tokenize, prefill, decode, total; pre, core and post sum up the stages of all steps."""
+    """wait (for other turns), tokenize, prefill, decode, total; pre, core and post sum up the stages of all steps."""
     target: str
     fallback_reason: str | None
     logprob: float
@@ -64,7 +65,7 @@ class Decoder:
         """`sessions` are targets in planned order, each open or how to open it; the later ones are fallbacks."""
         self.tokenizer = tokenizer
         self.chat_template = chat_template or tokenizer.chat_template or CHATML
-        self._targets = Targets(sessions)
+        self._targets, self._encoder = Targets(sessions), PromptEncoder(tokenizer)
         self._max_repeats = max_repeats
         self._lock = threading.Lock()
         self._n_turns = 0
@@ -82,18 +83,19 @@ class Decoder:
             raise DecoderError(f"max_tokens is {max_tokens}, wanted 1 or more")
         started = time.perf_counter()
         with self._lock:
-            prompt_ids, n_prefix = self._encode(prompt)
+            locked = time.perf_counter()
+            prompt_ids, n_prefix = self._encoder.encode(prompt)
             tokenized = time.perf_counter()
             turn = Turn(
                 self.tokenizer, prompt_ids, n_prefix=n_prefix, grammar=grammar, max_tokens=max_tokens,
                 sampling=sampling, on_text=on_text, cancelled=cancelled, max_repeats=self._max_repeats,
                 deadline=None if deadline_s is None else started + deadline_s,
             )  # fmt: skip
-            timings = {"tokenize": (tokenized - started) * 1e3, "prefill": 0.0, "decode": 0.0}
+            timings = {"wait": locked - started, "tokenize": tokenized - locked, "prefill": 0.0, "decode": 0.0}
             times = self._with_fallback(lambda lane: self._decode(lane, turn, timings))
             self._n_turns += 1
-            timings |= {"pre": times.pre_s * 1e3, "core": times.core_s * 1e3, "post": times.post_s * 1e3}
-            timings["total"] = (time.perf_counter() - started) * 1e3
+            timings |= {"pre": times.pre_s, "core": times.core_s, "post": times.post_s}
+            timings["total"] = time.perf_counter() - started
             return self._generation(turn, timings, times.n_steps)
 
     def score(self, prompt: Prompt, answers: Sequence[str]) -> list[float]:
@@ -102,12 +104,14 @@ class Decoder:
         Raises PromptTooLong, and StepFailed once the last planned target has failed.
         """
         with self._lock:
-            prompt_ids, n_prefix = self._encode(prompt)
+            prompt_ids, n_prefix = self._encoder.encode(prompt)
             encoded = [self.tokenizer.encode_continuation(answer) for answer in answers]
 
             def run(lane: Lane) -> list[float]:
-                slot, _ = self._prepare(lane, prompt_ids, n_prefix, is_stopped=lambda: False)
-                return score.score_answers(lane, slot, prompt_ids[n_prefix:], encoded, self.tokenizer.eos_ids)
+                slot = lane.place(prompt_ids, n_prefix)
+                with lane.distrusting(slot):
+                    lane.run_prefix(slot, prompt_ids[:n_prefix], is_stopped=lambda: False)
+                    return score.score_answers(lane, slot, prompt_ids[n_prefix:], encoded, self.tokenizer.eos_ids)
 
             return self._with_fallback(run)
 
@@ -133,16 +137,6 @@ class Decoder:
         with self._lock:
             self._targets.close()
 
-    def _encode(self, prompt: Prompt) -> tuple[list[int], int]:
-        """Tokenise the whole prompt; returns its ids and how many of them belong to the static prefix."""
-        ids = self.tokenizer.encode_prompt(prompt.prefix + prompt.tail)
-        if not ids:
-            raise DecoderError("the prompt is empty, wanted at least one token; render it with a chat template")
-        prefix = self.tokenizer.encode_prompt(prompt.prefix) if prompt.prefix else []
-        pairs = enumerate(zip(prefix, ids, strict=False))
-        n_equal = next((i for i, (a, b) in pairs if a != b), min(len(prefix), len(ids)))
-        return ids, min(n_equal, len(ids) - 1)  # one token must run, or there are no logits
-
     def _with_fallback(self, run: Callable[[Lane], _Result]) -> _Result:
         while True:
             lane = self._targets.current()
@@ -151,39 +145,24 @@ class Decoder:
             except StepFailed as err:
                 self._targets.fail(err)
 
-    def _prepare(self, lane: Lane, ids: list[int], n_prefix: int, *, is_stopped: Callable[[], bool]) -> tuple[int, int]:
-        """Return a slot that holds the prompt's prefix, after running what was missing, and how much was there."""
-        if len(ids) > lane.kv.capacity:
-            raise PromptTooLong(n_tokens=len(ids), max_tokens=lane.kv.capacity)
-        prefix = ids[:n_prefix]
-        slot = lane.slots.place(prefix)
-        n_cached = lane.kv.length(slot)
-        try:
-            lane.run(slot, prefix[n_cached:], is_stopped=is_stopped)
-        finally:
-            lane.slots.keep(slot, prefix)
-        return slot, n_cached
-
-    def _decode(self, lane: Lane, turn: Turn, timings: dict[str, float]) -> StageTimes:
+    def _decode(self, lane: Lane, turn: Turn, timings_s: dict[str, float]) -> StageTimes:
         """Run the turn, from wherever it stands, to its end on one target."""
         lane.times = StageTimes()
         if turn.finish is not None:  # the grammar left nothing to decide
             return lane.times
         started = time.perf_counter()
-        slot, turn.n_cached = self._prepare(lane, turn.prompt_ids, turn.n_prefix, is_stopped=turn.is_stopped)
-        if lane.kv.length(slot) < turn.n_prefix:
-            turn.finish = "cancelled"
-            return lane.times
-        logits = self._run(lane, slot, turn, turn.prompt_ids[turn.n_prefix :] + turn.ids)
-        prefilled = time.perf_counter()
-        timings["prefill"] += (prefilled - started) * 1e3
-        try:
+        slot = lane.place(turn.prompt_ids, turn.n_prefix)
+        turn.n_cached = lane.kv.length(slot)
+        with lane.distrusting(slot):
+            if not lane.run_prefix(slot, turn.prompt_ids[: turn.n_prefix], is_stopped=turn.is_stopped):
+                turn.finish = "cancelled"
+                return lane.times
+            logits = self._run(lane, slot, turn, turn.prompt_ids[turn.n_prefix :] + turn.ids)
+            prefilled = time.perf_counter()
+            timings_s["prefill"] += prefilled - started
             while logits is not None:
                 logits = self._next_logits(lane, slot, turn, logits)
-        except UnhealthyLogits:
-            lane.slots.forget(slot)
-            raise
-        timings["decode"] += (time.perf_counter() - prefilled) * 1e3
+        timings_s["decode"] += time.perf_counter() - prefilled
         return lane.times
 
     def _next_logits(self, lane: Lane, slot: int, turn: Turn, logits: Logits) -> Logits | None:
@@ -208,7 +187,7 @@ class Decoder:
             turn.finish = "cancelled"
         return logits
 
-    def _generation(self, turn: Turn, timings: dict[str, float], n_steps: int) -> Generation:
+    def _generation(self, turn: Turn, timings_s: Mapping[str, float], n_steps: int) -> Generation:
         assert turn.finish is not None, turn.ids
         return Generation(
             text=turn.text,
@@ -218,7 +197,7 @@ class Decoder:
             n_forced=turn.n_forced(),
             n_sampled=turn.n_sampled,
             finish=turn.finish,
-            timings_ms=timings,
+            timings_ms={stage: seconds * 1e3 for stage, seconds in timings_s.items()},
             target=self._targets.name,
             fallback_reason=self._targets.fallback_reason,
             logprob=turn.logprob,

@@ -22,7 +22,8 @@ _UNBOUNDED_SPACE: Final = re.compile(
     r"""%ignore|\\s\s*[*+]|\\s\{\d+,\}|\[(?:\ |\\[tnrfvs])+\][*+]|/[^/\n]*\ [*+]|"\ "\s*[*+]""", re.VERBOSE
 )
 _MAX_LEXER_STATES: Final = 50_000  # about 1.5 kB each
-_MAX_GRAMMAR_SIZE: Final = 500_000
+_MAX_GRAMMAR_SIZE: Final = 500_000  # symbols
+_MAX_SOURCE: Final = 1_000_000  # characters; a home of 500 devices and 40 tools takes about 50,000
 _MAX_MESSAGE: Final = 300
 
 
@@ -39,6 +40,10 @@ class Grammar:
 
         Raises GrammarError if it does not compile, is too large, matches nothing or allows endless white space.
         """
+        if len(lark) > _MAX_SOURCE:
+            raise GrammarError(
+                f"grammar has {len(lark)} characters, at most {_MAX_SOURCE} compile; offer fewer devices"
+            )
         if space := _UNBOUNDED_SPACE.search(_STRING.sub(_blank_string, lark)):
             raise GrammarError(
                 f'grammar allows endless white space ({space[0]!r}); write the spaces out, as " " or " "?'

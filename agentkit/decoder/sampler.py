@@ -51,9 +51,9 @@ def make_sampler(sampling: Sampling) -> Sampler:
 
 def log_probability(logits: Logits, token_id: int) -> float:
     """Return the log-softmax of one token among those that the mask left."""
-    allowed = logits[logits > -np.inf]  # [n_allowed] f32
-    highest = allowed.max()
-    return float(logits[token_id] - highest - np.log(np.exp(allowed - highest).sum(dtype=np.float64)))
+    highest = logits.max()
+    shares = np.exp(logits - highest)  # [vocab_size] f32, 0 where masked
+    return float(logits[token_id] - highest - np.log(shares.sum()))
 
 
 def _candidates(logits: Logits, sampling: Sampling) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

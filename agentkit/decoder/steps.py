@@ -15,7 +15,7 @@ import numpy as np
 
 from agentkit.decoder.backend import Logits, Session, TokenIds
 from agentkit.decoder.grammar import Matcher
-from agentkit.decoder.health import check_logits
+from agentkit.decoder.health import Fingerprint, check_logits
 from agentkit.decoder.prefill import Chunk
 from agentkit.decoder.sampler import Sampler, log_probability
 from agentkit.errors import GrammarError
@@ -49,6 +49,8 @@ class Sampled:
     token_id: int
     logprob: float
     """Log-softmax among the tokens that the mask left."""
+    fingerprint: Fingerprint
+    """Of the raw logits."""
 
 
 def pre_step(front: FrontBuffer, token_ids: Sequence[int], chunk: Chunk, times: StageTimes) -> TokenIds:
@@ -80,7 +82,7 @@ def post_step(
     Only the first n_known ids, those that the tokenizer has, can be chosen. Raises UnhealthyLogits, GrammarError.
     """
     started = time.perf_counter()
-    check_logits(logits)
+    fingerprint = check_logits(logits)
     np.copyto(front.logits, logits)  # the target's view stays as it is
     front.logits[n_known:] = -np.inf
     if matcher is not None:
@@ -88,6 +90,6 @@ def post_step(
     token_id = sampler(front.logits)
     if front.logits[token_id] == -np.inf:
         raise GrammarError("the grammar leaves no token to choose; check it for a rule that cannot be completed")
-    sampled = Sampled(token_id, log_probability(front.logits, token_id))
+    sampled = Sampled(token_id, log_probability(front.logits, token_id), fingerprint)
     times.post_s += time.perf_counter() - started
     return sampled

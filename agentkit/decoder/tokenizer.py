@@ -74,6 +74,10 @@ class Tokenizer:
             ids.insert(0, self.bos_id)
         return ids
 
+    def begins_special(self, rendered: str) -> bool:
+        """Tell whether a rendered text begins with a special token, so that nothing before it can merge with it."""
+        return bool(self._splitter and self._splitter.match(rendered))
+
     def encode_continuation(self, text: str) -> list[int]:
         """Tokenise plain text that follows other text directly: no special tokens, no space in front."""
         return self._encode_plain(text) if text else []

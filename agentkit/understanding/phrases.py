@@ -20,6 +20,7 @@ from agentkit.understanding.words import Words
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _PLACES = frozenset({Role.AREA, Role.FLOOR})
+_AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class _Head:
     acts: tuple[str, ...]
     first: int
     last: int
+    follows: bool = False
+    """It must come after what it acts on ("lights on")."""
 
 
 class PhraseTier:
@@ -49,10 +52,12 @@ class PhraseTier:
         words = self._words[text.language]
         reader = ClauseReader(self._phrases, self._tools, words, view)
         found: tuple[Intent, ...] = ()
-        if not text.is_question or text.is_request:
-            for cut in self.lexicon(view, words).cuts(fold(text.text, words)):
-                if found := self._read(cut, reader, self._verbs[text.language]):
-                    break
+        is_asked = text.is_question and not text.is_request
+        for cut in self.lexicon(view, words).cuts(fold(text.text, words)):
+            if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
+                continue
+            if found := self._read(cut, reader, self._verbs[text.language]):
+                break
         timings = {"phrases": (time.perf_counter() - start) * 1000}
         if not found:
             return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
@@ -78,7 +83,8 @@ def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
     table: dict[tuple[str, ...], tuple[str, ...]] = {}
     for act, phrases in words.verbs.items():
         for phrase in phrases:
-            key = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
+            chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
+            key = ("…", *chunks) if phrase.startswith("…") else chunks
             table[key] = (*table.get(key, ()), act)
     return table
 
@@ -98,17 +104,40 @@ def _head_choices(
             pieces = [items[p] for p in chosen]
             if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
                 continue
-            acts = (pieces[0].value,) if pieces[0].role is Role.STATE else verbs.get(tuple(p.value for p in pieces))
-            if acts:
+            for acts, follows in _acts_of(pieces, verbs):
                 for rest in walk(at + n):
-                    yield (_Head(tuple(acts), chosen[0], chosen[-1]), *rest)
+                    yield (_Head(acts, chosen[0], chosen[-1], follows), *rest)
 
     yield from walk(0)
+
+
+def _acts_of(
+    pieces: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Acts that verb pieces may mean, and whether they must follow what they act on."""
+    if pieces[0].role is Role.STATE:
+        yield (pieces[0].value,), False
+        return
+    key = tuple(p.value for p in pieces)
+    if key in verbs:
+        yield verbs[key], False
+    if ("…", *key) in verbs:
+        yield verbs[("…", *key)], True
+
+
+def _is_placed(head: _Head, items: Sequence[Item], start: int, end: int) -> bool:
+    """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
+    if not head.follows:
+        return True
+    has_target = any(i.role in TARGETS for i in items[start : head.first])
+    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
 
 
 def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseReader) -> tuple[Intent, ...]:
     """Read the clauses under the most natural split; two equally natural ones that differ mean nothing."""
     if len(heads) <= 1:
+        if heads and not _is_placed(heads[0], items, 0, len(items)):
+            return ()
         acts = heads[0].acts if heads else (SETTING,)
         return _read_clause(items, acts, reader, None)
     gaps = [range(a.last + 1, b.first + 1) for a, b in itertools.pairwise(heads)]
@@ -139,7 +168,8 @@ def _read_clauses(
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
     for (start, end), head in zip(itertools.pairwise(edges), heads, strict=True):
-        clause = _read_clause(items[start:end], head.acts, reader, before)
+        is_placed = _is_placed(head, items, start, end)
+        clause = _read_clause(items[start:end], head.acts, reader, before) if is_placed else ()
         if not clause:
             return ()
         found, before = found + clause, clause[-1].selector

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hassil.recognize import RecognizeResult
@@ -34,7 +34,7 @@ class Reader:
         slots = {e.name: e.value for e in result.entities_list}
         rules = [r for r in self.templates.rules[result.intent.name] if r.when is None or slots.get(r.when) is not None]
         why = f"{result.intent.name}: {result.intent_sentence.text if result.intent_sentence else ''}"
-        if not rules or _is_guarded(result, words):
+        if not rules or _is_guarded(result, words, view):
             return _NOTHING
         if rules[0].kind != "calls":
             kind = Kind.REFUSE if rules[0].kind == "refuse" else Kind.SAY
@@ -52,9 +52,12 @@ class Reader:
     ) -> Intent | Understanding:
         """One call, or why it cannot be made."""
         args = argument_values(rule, slots)
-        if rule.has_area_argument and selector.areas:
-            args["area"] = selector.areas[0]
-            selector = Selector()
+        if rule.area_argument:
+            area = view.area(selector.areas[0] if selector.areas else view.speaker_area)
+            if area is None:
+                return _NOTHING
+            args[rule.area_argument] = area.name
+            selector = replace(selector, areas=(), floors=())
         if not rule.tools:
             return _NOTHING
         if question := self.templates.questions.get(result.response or ""):
@@ -131,7 +134,14 @@ def _says(folded: str, phrases: Sequence[str]) -> bool:
     return any((p in folded) if not p.isascii() else (f" {p} " in folded) for p in phrases)
 
 
-def _is_guarded(result: RecognizeResult, words: Words) -> bool:
-    """Whether free text swallowed a time, condition or negation."""
-    free = [e.text for e in result.entities_list if e.is_wildcard]
-    return any(guard(text, words) is not None for text in free)
+def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
+    """Whether free text swallowed a time, condition or negation, or ends with a place or device of this home."""
+    free = [fold(e.text, words) for e in result.entities_list if e.is_wildcard]
+    if any(guard(text, words) is not None for text in free):
+        return True
+    places = [n for x in (*view.areas, *view.floors) for n in x.names]
+    names = [*places, *(n for d in view.devices for n in d.names)]
+    ends = [fold(n, words) for n in names]
+    return any(
+        text != end and f" {text}".endswith(f" {end}" if end.isascii() else end) for text in free for end in ends
+    )

