@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentkit.assemble import Live, build_agent
 from agentkit.config import App, load_app
@@ -94,12 +94,17 @@ def load(options: Options) -> Loaded:
 
 def open_host(loaded: Loaded, say: Say) -> Host:
     """Open devices and agent at once; the model follows when the host starts."""
-    report: list[Say] = [say]
-    lazy = LazyModel(loaded.app, lambda line: [tell(line) for tell in report] and None)
+    listeners: list[Say] = [say]
+
+    def tell(line: str) -> None:
+        for listener in listeners:
+            listener(line)
+
+    lazy = LazyModel(loaded.app, tell)
     live = _build(loaded, lazy, say)
 
     def open_agent(note: Say) -> Opened:
-        report.append(note)
+        listeners.append(note)
         return _open(loaded, lazy, live, say)
 
     return Host(loaded.app.name, live.registry, open_agent)

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentkit.assemble import DEVICES
 from agentkit.errors import AgentKitError, StateInUse
-
-DEVICES = "devices.json"
 
 
 def state_dir(app_name: str, given: Path | None = None, env: Mapping[str, str] = os.environ) -> Path:

@@ -39,9 +39,9 @@ def ask_command(
     utterance = Utterance(
         text, area=area, session=session or f"ask-{secrets.token_hex(4)}", source="cli", is_dry_run=dry_run
     )
-    with opened_once(options, note) as turns:
-        turns.check(utterance)
-        reply = turns.agent.handle(utterance)
+    with opened_once(options, note) as talk:
+        talk.check(utterance)
+        reply = talk.agent.handle(utterance)
     print(show.as_json(reply) if json else "\n".join(show.lines(reply)))
     if not (reply.ok or reply.expects_reply):
         raise typer.Exit(1)

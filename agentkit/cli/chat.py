@@ -11,7 +11,7 @@ from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelO
 from agentkit.errors import AgentKitError
 
 if TYPE_CHECKING:
-    from agentkit.startup import Turns
+    from agentkit.startup import Talk
     from agentkit.types import Reply
 
 HELP = "/why explains the last turn · /area ID moves you to a room · /devices lists devices · /quit ends"
@@ -31,16 +31,16 @@ def chat_command(
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - gives input() a history
 
-    with opened_once(Options(app, tuple(config), has_model=not no_model, state=state), note) as turns:
-        print(f"{turns.app.name}: {len(turns.registry.devices())} devices. {HELP}")
-        Chat(turns, area).run(input)
+    with opened_once(Options(app, tuple(config), has_model=not no_model, state=state), note) as talk:
+        print(f"{talk.app.name}: {len(talk.registry.devices())} devices. {HELP}")
+        Chat(talk, area).run(input)
 
 
 class Chat:
     """Owns the room of the speaker and the last reply."""
 
-    def __init__(self, turns: Turns, area: str | None):
-        self._turns, self._area = turns, area
+    def __init__(self, talk: Talk, area: str | None):
+        self._talk, self._area = talk, area
         self._last: Reply | None = None
 
     def run(self, read: Callable[[str], str]) -> None:
@@ -69,8 +69,8 @@ class Chat:
         if not text:
             return
         utterance = Utterance(text, area=self._area, session="chat", source="cli")
-        self._turns.check(utterance)
-        self._last = self._turns.agent.handle(utterance)
+        self._talk.check(utterance)
+        self._last = self._talk.agent.handle(utterance)
         yield from show.lines(self._last)
 
     def _command(self, line: str) -> Iterator[str]:
@@ -80,11 +80,11 @@ class Chat:
         if name == "/why":
             yield from show.why(self._last) if self._last else ["  nothing has been said yet"]
         elif name == "/area":
-            self._turns.check_area(argument.strip() or None)
+            self._talk.check_area(argument.strip() or None)
             self._area = argument.strip() or None
             yield f"  you are in {self._area or 'no room'}"
         elif name == "/devices":
-            for device in self._turns.registry.devices():
+            for device in self._talk.registry.devices():
                 yield f"  {device.id:<32} {device.state if device.is_available else 'offline'}"
         else:
             yield f"  {HELP}"

@@ -41,9 +41,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for program
 NoModelOption = Annotated[bool, typer.Option("--no-model", help="Only templates; what they do not know is not done.")]
 StateOption = Annotated[
     Path | None,
-    typer.Option(
-        "--state", metavar="DIR", help="Folder of device states; else $AGENTKIT_STATE or ~/.local/state."
-    ),
+    typer.Option("--state", metavar="DIR", help="Folder of device states; else $AGENTKIT_STATE or ~/.local/state."),
 ]
 
 

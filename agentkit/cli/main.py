@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -13,6 +13,9 @@ from agentkit import __version__
 from agentkit.cli.ask import ask_command
 from agentkit.cli.chat import chat_command
 from agentkit.cli.common import State, run_guarded
+from agentkit.cli.eval import eval_command
+from agentkit.cli.models import models_app
+from agentkit.cli.plan import plan_command
 from agentkit.cli.run import run_command
 
 app = typer.Typer(
@@ -41,11 +44,16 @@ def _root(
     pass
 
 
-app.command("run", epilog="Example: agentkit run apps/smart_home --port 8765")(run_command)
-app.command("ask", epilog='Example: agentkit ask apps/smart_home "turn on the kitchen light" --area kitchen')(
-    ask_command
+COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("run", run_command, "agentkit run apps/smart_home --port 8765"),
+    ("ask", ask_command, 'agentkit ask apps/smart_home "turn on the light" --area kitchen'),
+    ("chat", chat_command, "agentkit chat apps/smart_home"),
+    ("eval", eval_command, "agentkit eval --data ../shared/data --suite en_core --out pred.jsonl"),
+    ("plan", plan_command, "agentkit plan --device rk3588"),
 )
-app.command("chat", epilog="Example: agentkit chat apps/smart_home")(chat_command)
+for _name, _command, _example in COMMANDS:
+    app.command(_name, epilog=f"Example: {_example}")(_command)
+app.add_typer(models_app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,7 +46,7 @@ def run_command(
                 say(f"ready    after {time.perf_counter() - started_at:.1f} s · {url} · Ctrl-C ends it")
                 say(f"try      {example(url, loaded.app)}")
 
-            serve(Service(running, max_text_chars=loaded.max_text_chars), listener, on_ready=on_ready)
+            serve(Service(running, max_text_chars=loaded.app.limits.max_text_chars), listener, on_ready=on_ready)
     say("stopped, state saved")
     leave(0)
 
@@ -58,6 +58,15 @@ def say(line: str) -> None:
 
 
 def example(url: str, app: App) -> str:
-    """A command that can be pasted into a shell."""
-    body = json.dumps({"text": app.examples[0] if app.examples else "hello"}, ensure_ascii=False)
+    """A command that can be pasted into a shell: the first plain tool that fits the first device."""
+    said = next(
+        (
+            f"{tool.name.replace('_', ' ')} {device.name}"
+            for device in app.home.devices
+            for tool in app.tools.values()
+            if device.type in tool.types and not tool.params and not tool.is_query
+        ),
+        "hello",
+    )
+    body = json.dumps({"text": said}, ensure_ascii=False)
     return f"curl -s {url}/v1/command -H 'content-type: application/json' -d {shlex.quote(body)}"
