@@ -1,8 +1,9 @@
 """What people say and what must come of it: the tables in tests/golden, run through the whole agent without a model.
 
-Each entry starts from the home file's states in a conversation of its own. Keys: say, area (of the speaker), given
-(device id → state, attributes, available), outcome, calls (tool, targets, args; in any order; [] = none),
-reply_contains, then (device id → state afterwards), gap (why it is not so yet). An entry with `dialogue` is a list of such turns, one conversation.
+Each entry starts from the home file's states in a conversation of its own. Its keys: say, area (of the speaker),
+given (device id → state, attributes, available), outcome, calls (tool, targets, args; in any order; [] = none),
+reply_contains, then (device id → state afterwards), gap (why it is not so yet). An entry with `dialogue` is a list of
+such turns in one conversation.
 """
 
 from __future__ import annotations
