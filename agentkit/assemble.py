@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,14 @@ class Assembly:
             words=self._words, templates=load_templates(app.path / "templates.yaml"), tools=app.tools
         )
 
-    def open(self, home: Home, *, state_dir: Path | None = None, policy: Sequence[PolicyRule] | None = None) -> Live:
+    def open(
+        self,
+        home: Home,
+        *,
+        state_dir: Path | None = None,
+        policy: Sequence[PolicyRule] | None = None,
+        now: Callable[[], datetime] = datetime.now,
+    ) -> Live:
         """Build the agent of a home. `state_dir` keeps devices and states over a restart; None = nowhere.
 
         `policy` replaces the app's rules.
@@ -70,6 +78,7 @@ class Assembly:
             replies=self._replies,
             words=self._words,
             policy_rules=self._app.policy if policy is None else policy,
+            now=now,
             limits=_limits(self._app),
         )
         return Live(agent, registry)

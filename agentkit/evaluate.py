@@ -11,18 +11,20 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentkit.devices.adapter import Device, Home
 from agentkit.devices.registry import Registry
 from agentkit.errors import ConfigError, DeviceUnknown, PromptTooLong
-from agentkit.records import GENERIC, Record, area_of, devices_of
+from agentkit.records import GENERIC, NOON, Record, area_of, devices_of
 from agentkit.types import Call, Reply, Utterance
 
 log = logging.getLogger(__name__)
 
 Prediction = dict[str, Any]
+Now = Callable[[], datetime]
 
 
 class Turns(Protocol):
@@ -57,12 +59,13 @@ class Evaluation:
     def __init__(
         self,
         homes: Mapping[str, Home],
-        open_home: Callable[[Home], Live],
+        open_home: Callable[[Home, Now], Live],
         *,
         kinds: Iterable[tuple[str, str]] = (),
         clock: Callable[[], float] = time.perf_counter,
     ):
         self._homes, self._open, self._kinds, self._clock = homes, open_home, tuple(kinds), clock
+        self._now = NOON
 
     def run(self, records: Sequence[Record]) -> Iterator[Prediction]:
         """Predict all records. Raises ConfigError for a home that does not exist before the first one is run."""
@@ -73,7 +76,7 @@ class Evaluation:
             if key not in self._homes:
                 raise ConfigError(f"no home {key!r}; it is named by record {by_home[key][0].id}", path="homes")
         for key, of_home in by_home.items():
-            live = self._open(self._homes[key])
+            live = self._open(self._homes[key], lambda: self._now)
             try:
                 for record in of_home:
                     yield self._predict(record, self._homes[key], live)
@@ -81,7 +84,7 @@ class Evaluation:
                 live.close()
 
     def _predict(self, record: Record, home: Home, live: Live) -> Prediction:
-        before = devices_of(record, home)
+        before, self._now = devices_of(record, home), record.now
         put_back(live.registry, before)
         area = area_of(record, home, self._kinds)
         utterance = Utterance(record.text, area=area, session=f"eval:{record.id}", source="eval")

@@ -1,8 +1,9 @@
 """What people say and what must come of it: the tables in tests/golden, run through the whole agent without a model.
 
-Each entry starts from the home file's states in a conversation of its own. Keys: say, area (of the speaker), given
-(device id → state, attributes, available), outcome, calls (tool, targets, args; in any order; [] = none),
-reply_contains, then (device id → state afterwards). An entry with `dialogue` is a list of such turns, one conversation.
+Each entry starts from the home file's states in a conversation of its own. Its keys: say, area (of the speaker),
+given (device id → state, attributes, available), outcome, calls (tool, targets, args; in any order; [] = none),
+reply_contains, then (device id → state afterwards), gap (why it is not so yet). An entry with `dialogue` is a list of
+such turns in one conversation.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ from agentkit.types import Call, Reply, Utterance
 
 FOLDER = Path(__file__).parent / "golden"
 APP = Path(__file__).parents[1] / "apps" / "smart_home"
-KEYS = {"say", "area", "given", "outcome", "calls", "reply_contains", "then", "why"}
+KEYS = {"say", "area", "given", "outcome", "calls", "reply_contains", "then"}
 
 
 def entries() -> list[Any]:
     found = []
     for path in sorted(FOLDER.glob("*.yaml")):
         for row in yaml.safe_load(path.read_text("utf-8")):
+            marks = [pytest.mark.xfail(reason=row.pop("gap"), strict=False)] if "gap" in row else []
             turns = row.get("dialogue", [row])
-            found.append(pytest.param(turns, id=f"{path.stem}: {' | '.join(t['say'] for t in turns)}"))
+            found.append(pytest.param(turns, id=f"{path.stem}: {' | '.join(t['say'] for t in turns)}", marks=marks))
     return found
 
 

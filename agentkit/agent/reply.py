@@ -150,8 +150,8 @@ class _Said:
 
 
 def _pick(entry: Entry, devices: Sequence[Device | None], values: Mapping[str, Any] = _NOTHING) -> tuple[str, ...]:
-    """The sentences for what is missing (slot), for what stood in the way (kind), or for the devices."""
-    keys = (str(values.get("slot")), str(values.get("kind")), *classes_of(devices), "default")
+    """The sentences for what is missing (slot), what stood in the way (kind), the tool, or the devices."""
+    keys = (*(str(values.get(k)) for k in ("slot", "kind", "tool")), *classes_of(devices), "default")
     return next(entry[k] for k in keys if k in entry)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentkit.assemble import Live
     from agentkit.config import App
     from agentkit.devices.adapter import Home
-    from agentkit.evaluate import Prediction
+    from agentkit.evaluate import Now, Prediction
     from agentkit.records import Record
 
 AppOption = Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of the app.")]
@@ -82,7 +82,7 @@ def eval_command(
 
 
 @contextmanager
-def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home], Live]]:
+def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home, Now], Live]]:
     """Give the function that opens the agent of a home; all homes share one model, opened when first needed."""
     from agentkit.assemble import Assembly
     from agentkit.startup import LazyModel
@@ -91,7 +91,7 @@ def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home
     assembly = Assembly(app, decoder=lazy.decoder if has_model and app.model is not None else None)
     rules = app.policy if policy == "app" else ()
     try:
-        yield lambda home: assembly.open(home, policy=rules)
+        yield lambda home, now: assembly.open(home, policy=rules, now=now)
     finally:
         lazy.close()
 
