@@ -28,6 +28,13 @@ class Model:
     plan: Plan
 
 
+def compiled_dir() -> Path:
+    """Folder of what targets compile out of checkpoints."""
+    from agentkit.fetch import agentkit_home
+
+    return agentkit_home() / "compiled"
+
+
 def plan_model(app: App) -> Plan:
     """Choose targets for the app's model on this machine. Raises ManifestError, ConfigError."""
     from agentkit.fetch import agentkit_home, is_pulled
@@ -47,7 +54,6 @@ def open_model(app: App, say: Say) -> Model:
     """
     from agentkit.decoder.backend import SessionOptions
     from agentkit.decoder.open import open_decoder
-    from agentkit.fetch import agentkit_home
 
     plan = plan_model(app)
     for line in plan.lines():
@@ -62,7 +68,7 @@ def open_model(app: App, say: Say) -> Model:
         [(choice.target, _precision(choice)) for choice in choices if choice.artifact == first.artifact],
         checkpoint,
         options,
-        agentkit_home() / "compiled",
+        compiled_dir(),
     )
     say(f"warm     {decoder.status()['target']} after {time.perf_counter() - started_at:.1f} s; pools are sealed")
     return Model(decoder, plan)

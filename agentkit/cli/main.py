@@ -11,6 +11,7 @@ from typer.main import get_command
 
 from agentkit import __version__
 from agentkit.cli.ask import ask_command
+from agentkit.cli.bench import bench_app
 from agentkit.cli.chat import chat_command
 from agentkit.cli.common import State, run_guarded
 from agentkit.cli.eval import eval_command
@@ -54,6 +55,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
 for _name, _command, _example in COMMANDS:
     app.command(_name, epilog=f"Example: {_example}")(_command)
 app.add_typer(models_app)
+app.add_typer(bench_app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
