@@ -59,7 +59,7 @@ def open_model(app: App, say: Say) -> Model:
     started_at = time.perf_counter()
     say(f"opening  {first.target}, warming up every path")
     decoder = open_decoder(
-        [(choice.target, choice.precision) for choice in choices if choice.artifact == first.artifact],
+        [(choice.target, _precision(choice)) for choice in choices if choice.artifact == first.artifact],
         checkpoint,
         options,
         agentkit_home() / "compiled",
@@ -88,6 +88,11 @@ def _tell_pools(choice: Choice, checkpoint: Path, options: Any, say: Say) -> Non
 
     from agentkit.plugins import find_backend
 
-    sizes = find_backend(choice.target).plan(checkpoint, replace(options, precision=choice.precision))
+    sizes = find_backend(choice.target).plan(checkpoint, replace(options, precision=_precision(choice)))
     parts: Mapping[str, int] = {"weight": sizes.weight_bytes, "cache": sizes.cache_bytes, "temp": sizes.temp_bytes}
     say("pools    " + ", ".join(f"{name} {n_bytes / 1e6:.1f} MB" for name, n_bytes in parts.items()))
+
+
+def _precision(choice: Choice) -> str | None:
+    """What to ask of the target: None where it keeps the precision of the file."""
+    return None if choice.precision == choice.artifact.precision else choice.precision

@@ -59,11 +59,13 @@ class PhraseMap:
     values: tuple[ValueRule, ...] = ()
     topics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Topic → device types it belongs to."""
+    opposites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Act → acts that do the contrary."""
 
 
 def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
     """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
-    known = {"acts", "values"}
+    known = {"acts", "values", "opposites"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -74,7 +76,11 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
     for topic, types in pairs:
         if topic:
             topics.setdefault(topic, {}).update(dict.fromkeys(types))
-    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()})
+    opposites: dict[str, tuple[str, ...]] = {}
+    for pair in raw.get("opposites") or ():
+        for act in map(str, pair):
+            opposites[act] = (*opposites.get(act, ()), *(str(other) for other in pair if str(other) != act))
+    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()}, opposites)
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:

@@ -139,8 +139,9 @@ def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
     free = [fold(e.text, words) for e in result.entities_list if e.is_wildcard]
     if any(guard(text, words) is not None for text in free):
         return True
-    places = [n for x in (*view.areas, *view.floors) for n in x.names]
-    names = [*places, *(n for d in view.devices for n in d.names)]
+    names = [n for a in view.areas for n in a.names]
+    names += [n for f in view.floors for n in f.names]
+    names += [n for d in view.devices for n in d.names]
     ends = [fold(n, words) for n in names]
     return any(
         text != end and f" {text}".endswith(f" {end}" if end.isascii() else end) for text in free for end in ends

@@ -59,6 +59,13 @@ def _named(best: list[tuple[float, int, Device]], said: set[str], words: Words) 
     return ()
 
 
+def is_nearly_said(device: Device, folded: str, words: Words) -> bool:
+    """Whether every word of one of the device's names stands in the sentence, at most one slip of hearing apart."""
+    said = _terms(folded)
+    names = [_terms(fold(name, words)) for name in device.names]
+    return any(terms and all(any(_near(t, s) for s in said) for t in terms) for terms in names)
+
+
 def _terms(folded: str) -> list[str]:
     """English words, and pairs of Chinese characters."""
     terms: list[str] = []
