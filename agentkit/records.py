@@ -34,8 +34,8 @@ class Record:
     """The utterance means the speaker's room; without `area` any room will do."""
     device: str | None = None
     """Device that heard it; its room is the speaker's."""
-    last_target: str | None = None
-    """Device that the conversation was about before."""
+    history: tuple[str, ...] = ()
+    """What the same speaker said before, oldest first."""
     now: datetime = NOON
     """Local time of the home; the same for all records that do not say, so that answers do not depend on the hour."""
 
@@ -114,7 +114,7 @@ def _record(row: Mapping[str, Any]) -> Record:
         context.get("area"),
         bool(context.get("implicit")),
         context.get("satellite_device"),
-        context.get("last_target"),
+        tuple(str(text) for who, text in context.get("history") or () if who == "user"),
         _time(context.get("now")),
     )
 

@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
+from agentkit.agent.trace import Trace
 from agentkit.assemble import Assembly
 from agentkit.config import load_app
 from agentkit.devices.adapter import Area, Change, Command, Device, Home
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.errors import ConfigError
-from agentkit.evaluate import Evaluation, Now, changes, put_back, write_predictions
+from agentkit.evaluate import Evaluation, Now, called, changes, put_back, write_predictions
 from agentkit.records import GENERIC, NOON, Record, area_of, devices_of, read_homes, read_records
-from agentkit.types import Call, Outcome, Reply, Utterance
+from agentkit.types import Call, Intent, Outcome, Reply, Selector, Utterance
 
 LAMP = Device("light.lamp", "Lamp", "light", "kitchen", state="off", attributes={"brightness": 10})
 TV = Device("media_player.tv", "TV", "media_player", "den", state="off")
@@ -37,6 +38,7 @@ class Flipper:
     heard: list[Utterance] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list)
     is_closed: bool = False
+    trace: Trace = field(default_factory=lambda: Trace(1))
 
     def handle(self, utterance: Utterance) -> Reply:
         self.heard.append(utterance)
@@ -106,6 +108,21 @@ def test_the_prediction_has_the_fields_that_the_judge_reads() -> None:
         "why": "",
         "ms": 0.0,
     }
+
+
+def test_a_call_that_reached_no_device_carries_the_words_that_were_to_find_one() -> None:
+    meant = (Intent("turn_on", {}, Selector(names=("toaster",), areas=("den",))), Intent("mute", {}, Selector()))
+    assert called(Call("turn_on", {}, ()), meant, HOME, None)["args"] == {"name": "toaster", "area": "Den"}
+    assert called(Call("turn_on", {}, ("light.den",)), meant, HOME, None)["args"] == {}
+    assert called(Call("mute", {}, ()), meant, HOME, "kitchen")["args"] == {"area": "Kitchen"}
+    assert called(Call("mute", {}, ()), meant, HOME, None)["args"] == {}
+
+
+def test_earlier_turns_run_first_and_do_not_count_as_changes() -> None:
+    agents: list[Flipper] = []
+    (p,) = evaluation(agents).run([Record("h", "light.den", "home", history=("light.lamp",))])
+    assert [u.text for u in agents[0].heard] == ["light.lamp", "light.den"]
+    assert (p["say"], list(p["state_after"])) == ("on 2", ["light.den"])
 
 
 def test_a_record_that_breaks_the_agent_is_none_and_the_next_one_runs(caplog: pytest.LogCaptureFixture) -> None:
