@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentkit.devices.adapter import Device
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import VALUES, Item, Role, parts_of
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
-from agentkit.understanding.selecting import of_class, select
+from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -113,7 +114,7 @@ class ClauseReader:
 
     def _read_values(self, act: str, topics: set[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """One call for each value, all on the same devices."""
-        if group.has(Role.BY, Role.SLIGHT):
+        if group.has(Role.BY, Role.SLIGHT) or _may_be_time(act, group):
             return ()
         calls: list[Intent] = []
         for item in group.values:
@@ -165,20 +166,23 @@ class ClauseReader:
         if kinds := group.of(Role.KIND):
             selector = replace(selector, types=tuple(t for t in types if t in kinds))
         if group.has(Role.NAME):
-            return self._named(group, replace(selector, types=selector.types or types))
-        if not selector.types:
+            return self._named(group, replace(selector, types=types) if _is_surname(group) else selector)
+        if not selector.types or len(kinds) > 1:
             return None
         if group.has(Role.PART):
             return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
         if classes := group.of(Role.CLASS):
             return self._classed(classes, selector, group)
+        if kinds and before is not None and group.has(Role.TOPIC) and not (is_placed or selector.is_all):
+            near = {d.area for d in select(before, self.view)}  # "… and turn down the fan speed": in the same room
+            selector = replace(selector, areas=tuple(a for a in near if a))
         if not kinds and before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
             kept = tuple(t for t in types if t in before.types)  # "… and turn the volume up": of what was just named
             return replace(before, types=kept) if is_said and kept else None
         if not kinds:
             selector = replace(selector, types=types[:1])
             return selector if is_said and select(selector, self.view) else None
-        return selector if len(kinds) == 1 and select(selector, self.view) else None
+        return selector if select(selector, self.view) else None
 
     def _named(self, group: Group, selector: Selector) -> Selector | None:
         names = group.of(Role.NAME)
@@ -194,6 +198,11 @@ class ClauseReader:
         """Devices whose names hold everything but the word for their kind."""
         part = group.of(Role.PART)
         found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
+        if classes := group.of(Role.CLASS):
+            listed = [w for c in classes for w in self.words.device_classes[c]]
+            found = [
+                d for d in found if d.device_class in {c.partition(".")[2] for c in classes} or _has_any(d, listed)
+            ]
         if len(part) > 1 or len(found) != 1:
             return None
         return Selector(device_ids=(found[0].id,), types=(found[0].type,))
@@ -219,6 +228,10 @@ class ClauseReader:
         return None
 
 
+def _has_any(device: Device, class_words: Sequence[str]) -> bool:
+    return any(has_word(n, w) for n in device.names for w in class_words)
+
+
 def replace_place(group: Group) -> Group:
     """The group without its room, which is an argument."""
     return Group(tuple(i for i in group.items if i.role not in (Role.AREA, Role.HERE)))
@@ -235,6 +248,19 @@ def _slightly(rule: ActRule, args: Mapping[str, Value]) -> dict[str, Value] | No
 def _is_wanted(group: Group) -> bool:
     """Whether "up" or "down" comes with a value to reach, not with a difference."""
     return group.has(Role.TO) or any(v.role is not Role.NUMBER for v in group.values)
+
+
+def _is_surname(group: Group) -> bool:
+    """Whether a word for a kind only follows a name ("kitchen light switch"); elsewhere it limits the types."""
+    ends = [i.end for i in group.items if i.role is Role.NAME]
+    kinds = [i.start for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+    return all(any(0 <= start - end <= 1 for end in ends) for start in kinds)
+
+
+def _may_be_time(act: str, group: Group) -> bool:
+    """ "at nine", "turn it on nine": a number without unit is a value only where a value is asked for."""
+    is_bare = any(v.role is Role.NUMBER for v in group.values) and not group.has(Role.UNIT)
+    return is_bare and (group.has(Role.AT) or (act != SETTING and not group.has(Role.TO)))
 
 
 def _unit_arg(units: set[str], tool: Tool | None) -> dict[str, Value]:

@@ -16,9 +16,9 @@ from agentkit.understanding.tools import Param, Tool
 
 MAX_CALLS = 4
 MAX_TEXT = 40
-ASK_KEYS = ("which_device", "what_to_do", "which_value")
+ASK_KEYS = ("which", "which_area", "repeat")
 REFUSE_KEYS = ("not_understood", "not_home", "not_yet", "unknown_device")
-SAY_KEYS = ("chitchat", "nevermind")
+SAY_KEYS = ("chitchat", "greeting", "thanks", "help")
 
 
 def home_grammar(labels: Sequence[Label], tools: Mapping[str, Tool]) -> str:

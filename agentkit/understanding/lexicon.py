@@ -42,9 +42,11 @@ class Role(StrEnum):
     LEVEL = "level"
     WHITE = "white"
     TO = "to"
+    AT = "at"
     BY = "by"
     SLIGHT = "slight"
     ALSO = "also"
+    PREPOSITION = "preposition"
     FILLER = "filler"
 
 
@@ -176,6 +178,7 @@ def _home_entries(view: HomeView, words: Words) -> Iterator[_Entry]:
         for folded in dict.fromkeys(fold(s, words) for s in spellings(name, words)):
             taken.add(folded)
             yield from _with_s(folded, role, value)
+    kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
     for device in view.devices:
         for name in device.names:
             folded = fold(name, words)
@@ -183,8 +186,8 @@ def _home_entries(view: HomeView, words: Words) -> Iterator[_Entry]:
                 yield _Entry(text, Role.NAME, name)
             for part in _parts(folded, device.type, words):
                 yield from _with_s(part, Role.PART, part)
-                if part not in taken and len(part.split()) > 1:
-                    yield from _with_s(part, Role.NAME, name)
+                if part not in taken and part.rpartition(" ")[2] in kinds:
+                    yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
 
 
 def _with_s(text: str, role: Role, value: str) -> Iterator[_Entry]:
@@ -240,9 +243,11 @@ def _word_entries(words: Words) -> Iterator[_Entry]:
         (Role.HERE, words.here),
         (Role.IT, words.it),
         (Role.TO, words.to),
+        (Role.AT, words.at),
         (Role.BY, words.by),
         (Role.SLIGHT, words.slightly),
         (Role.ALSO, words.also),
+        (Role.PREPOSITION, words.prepositions),
         (Role.FILLER, words.fillers),
     )
     for role, listed in lists:

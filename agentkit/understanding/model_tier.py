@@ -1,4 +1,4 @@
-"""The model's tier: a short prompt, an answer inside the home's grammar, and no call that the sentence does not bear."""
+"""The model's tier: a short prompt, an answer inside the home's grammar, no call without evidence."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _intent(call: Mapping[str, Any], labels: Mapping[str, Label], tools: Mapping
 def _static_messages(text: PromptText, tools: Mapping[str, Tool]) -> tuple[Message, ...]:
     messages = [Message("system", system_text(text, tools))]
     for example in text.examples:
-        messages.append(Message("user", example_text(example.devices, example.says)))
+        messages.append(Message("user", example_text(example.devices, example.said)))
         messages.append(Message("assistant", example.answer))
     return tuple(messages)
 

@@ -20,6 +20,7 @@ from agentkit.understanding.words import Words
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _PLACES = frozenset({Role.AREA, Role.FLOOR})
+_AFTER = TARGETS | {Role.MODE}
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
 
@@ -68,14 +69,21 @@ class PhraseTier:
         self, cut: Sequence[Item], reader: ClauseReader, verbs: Mapping[tuple[str, ...], tuple[str, ...]]
     ) -> tuple[Intent, ...]:
         items = [i for i in cut if i.role is not Role.FILLER]
+        if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
+            return ()
         has_wish = any(i.role is Role.WISH for i in items)
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
-        items = [i for i in items if i.role not in (Role.WISH, Role.COPULA)]
+        items = [i for i in items if i.role not in (Role.WISH, Role.COPULA, Role.PREPOSITION)]
         for heads in _head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
+
+
+def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
+    """Each piece with the role of the one behind it."""
+    return zip(items, [*(i.role for i in items[1:]), None], strict=True)
 
 
 def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:

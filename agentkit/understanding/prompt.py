@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from agentkit.devices.adapter import Device
 from agentkit.understanding.home_view import HomeView
@@ -19,7 +21,7 @@ class Example:
     """One question and its answer in a home that does not exist."""
 
     devices: str
-    says: str
+    said: str
     answer: str
 
 
@@ -31,11 +33,27 @@ class PromptText:
     examples: tuple[Example, ...] = field(default_factory=tuple)
 
 
+def read_prompt(raw: Mapping[str, Any]) -> PromptText:
+    """Turn the mapping `prompt` of a templates file into a PromptText."""
+    examples = tuple(Example(str(e["devices"]), str(e["said"]), str(e["answer"])) for e in raw.get("examples") or ())
+    return PromptText(str(raw.get("system") or ""), examples)
+
+
 def system_text(text: PromptText, tools: Mapping[str, Tool]) -> str:
-    """The static part: what to do and with which tools; the same for every turn of an app."""
-    lines = [text.system.strip(), "", "Tools:"]
-    lines += [f"{t.name}({', '.join(map(_param, t.params))}): {t.summary}" for t in tools.values()]
+    """The static part: what to do and with which tools; the same for every turn of an app.
+
+    A tool without arguments is told by its name; the others get the first clause of their summary, because every
+    token of this part is paid for at start-up and in every attention step.
+    """
+    bare = [t.name for t in tools.values() if not t.params]
+    lines = [text.system.strip(), "", "Tools: " + ", ".join(bare)]
+    lines += [f"{t.name}({', '.join(map(_param, t.params))}): {_clause(t.summary)}" for t in tools.values() if t.params]
     return "\n".join(lines)
+
+
+def _clause(summary: str) -> str:
+    """The beginning of a summary up to its first comma, colon or bracket."""
+    return re.split(r"[,:;(]|\.\s|\.$", summary, maxsplit=1)[0].strip()
 
 
 def user_text(labels: Sequence[Label], view: HomeView, utterance: str) -> str:

@@ -44,9 +44,10 @@ def of_class(selector: Selector, device_class: str, class_words: Sequence[str], 
     reported = tuple(d for d in found if d.device_class == device_class)
     if reported:
         return reported
-    words = [_key(w) for w in class_words]
-    return tuple(d for d in found if any(_has_word(_key(n), w) for n in d.names for w in words))
+    return tuple(d for d in found if any(has_word(n, w) for n in d.names for w in class_words))
 
 
-def _has_word(name: str, word: str) -> bool:
+def has_word(name: str, word: str) -> bool:
+    """Whether a name holds a word, an English one as a whole."""
+    name, word = _key(name), _key(word)
     return f" {word} " in f" {name} " if word.isascii() else word in name

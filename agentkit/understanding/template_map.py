@@ -12,6 +12,7 @@ import yaml
 from agentkit.errors import ConfigError
 from agentkit.types import Value
 from agentkit.understanding.phrase_map import PhraseMap, read_phrases
+from agentkit.understanding.prompt import PromptText, read_prompt
 
 Slots = Mapping[str, Any]
 
@@ -64,6 +65,8 @@ class TemplateMap:
     """Sentences of the packs that are not taken, letter by letter."""
     phrases: PhraseMap = field(default_factory=PhraseMap)
     """What acts and values mean, for sentences in words that no template foresees."""
+    prompt: PromptText = field(default_factory=PromptText)
+    """What the model is told."""
 
 
 def load_templates(path: Path) -> TemplateMap:
@@ -78,7 +81,7 @@ def read_templates(
     raw: Mapping[str, Any], *, sentences: Mapping[str, Mapping[str, Any]] | None = None, path: Path | str = "templates"
 ) -> TemplateMap:
     """Turn the mapping of a templates file into a TemplateMap. Raises ConfigError naming the key."""
-    known = {"intents", "packs", "questions", "lists", "drop", "phrases"}
+    known = {"intents", "packs", "questions", "lists", "drop", "phrases", "prompt"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -91,6 +94,7 @@ def read_templates(
         lists=raw.get("lists") or {},
         drop=tuple(map(str, raw.get("drop") or ())),
         phrases=read_phrases(raw.get("phrases") or {}, path=path),
+        prompt=read_prompt(raw.get("prompt") or {}),
     )
 
 

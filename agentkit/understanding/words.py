@@ -50,12 +50,16 @@ class Words:
     """How the words of a name are turned around: "{tail} in the {head}"."""
     to: tuple[str, ...] = ()
     """Words before the value that is wanted."""
+    at: tuple[str, ...] = ()
+    """Words before a value that may be a time as well: the number then needs its unit."""
     by: tuple[str, ...] = ()
     """Words before a difference."""
     it: tuple[str, ...] = ()
     """Words for the device just spoken of in the same sentence."""
     also: tuple[str, ...] = ()
     """Words that join two devices or two commands."""
+    prepositions: tuple[str, ...] = ()
+    """Words that mean nothing before a device or place, but much elsewhere ("on the first floor", "lights on")."""
     fillers: tuple[str, ...] = ()
     """Words that carry no meaning of their own: articles, particles, prepositions."""
     here: tuple[str, ...] = ()
