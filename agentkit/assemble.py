@@ -16,12 +16,14 @@ from agentkit.devices.adapter import Home
 from agentkit.devices.registry import Registry
 from agentkit.devices.route import RoutingAdapter
 from agentkit.policy_rules import PolicyRule
-from agentkit.understanding.template_map import load_templates
-from agentkit.understanding.understand import Understander
+from agentkit.understanding.open import open_understander
 from agentkit.understanding.words import read_words
 
 if TYPE_CHECKING:
-    from agentkit.decoder.decoder import Decoder
+    from agentkit.decoder.chat import Prompt
+    from agentkit.decoder.decoder import Decoder, Generation
+    from agentkit.decoder.grammar import Grammar
+    from agentkit.decoder.tokenizer import Tokenizer
 
 DEVICES = "devices.json"
 """File of registered devices and last states, in the folder of an app's state."""
@@ -39,6 +41,22 @@ class Live:
         self.registry.close()
 
 
+class LazyDecoder:
+    """A decoder that opens when it is first used, so that what the templates know need not wait for it."""
+
+    def __init__(self, open_decoder: Callable[[], Decoder]):
+        self._open = open_decoder
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the model."""
+        return self._open().tokenizer
+
+    def generate(self, prompt: Prompt, *, grammar: Grammar | None = None, max_tokens: int) -> Generation:
+        """Answer a prompt inside a grammar. Raises DecoderError."""
+        return self._open().generate(prompt, grammar=grammar, max_tokens=max_tokens)
+
+
 class Assembly:
     """What agents of one app share, whatever their home: words, sentences, templates and the model."""
 
@@ -53,8 +71,11 @@ class Assembly:
             for lang in app.languages
         }
         self._replies = Replies(app.replies, tools=app.tools, folder=str(app.path / "replies"))
-        self._understander = Understander(
-            words=self._words, templates=load_templates(app.path / "templates.yaml"), tools=app.tools
+        self._understander = open_understander(
+            app.path,
+            words=self._words,
+            tools=app.tools,
+            decoder=None if decoder is None else LazyDecoder(decoder),
         )
 
     def open(

@@ -1,4 +1,4 @@
-"""What people say and what must come of it: the tables in tests/golden, run through the whole agent without a model.
+"""What people say and what must come of it: tests/golden/turns_*.yaml through the whole agent, no model.
 
 Each entry starts from the home file's states in a conversation of its own. Its keys: say, area (of the speaker),
 given (device id → state, attributes, available), outcome, calls (tool, targets, args; in any order; [] = none),
@@ -28,7 +28,7 @@ KEYS = {"say", "area", "given", "outcome", "calls", "reply_contains", "then"}
 
 def entries() -> list[Any]:
     found = []
-    for path in sorted(FOLDER.glob("*.yaml")):
+    for path in sorted(FOLDER.glob("turns_*.yaml")):
         for row in yaml.safe_load(path.read_text("utf-8")):
             marks = [pytest.mark.xfail(reason=row.pop("gap"), strict=False)] if "gap" in row else []
             turns = row.get("dialogue", [row])
