@@ -87,7 +87,7 @@ class ClauseReader:
 
     def _read_values(self, act: str, topics: set[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """One call for each value, all on the same devices."""
-        if group.has(Role.BY, Role.SLIGHT) or _may_be_time(act, group):
+        if group.has(Role.BY, Role.SLIGHT) or _is_unclear(group):
             return ()
         calls: list[Intent] = []
         for item in group.values:
@@ -143,10 +143,10 @@ def _is_wanted(group: Group) -> bool:
     return group.has(Role.TO) or any(v.role is not Role.NUMBER for v in group.values)
 
 
-def _may_be_time(act: str, group: Group) -> bool:
-    """ "at nine", "turn it on nine": a number without unit is a value only where a value is asked for."""
+def _is_unclear(group: Group) -> bool:
+    """ "turn on lamp 2", "at nine": a bare number may be a name or a time; only unit, topic or "to" make it a value."""
     is_bare = any(v.role is Role.NUMBER for v in group.values) and not group.has(Role.UNIT)
-    return is_bare and (group.has(Role.AT) or (act != SETTING and not group.has(Role.TO)))
+    return is_bare and (group.has(Role.AT) or not group.has(Role.TO, Role.TOPIC))
 
 
 def _unit_arg(units: set[str], tool: Tool | None) -> dict[str, Value]:
