@@ -7,7 +7,7 @@ from agentkit.understanding.words import read_words
 
 
 def test_an_unknown_key_is_named_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="unknown key 'kind'; known are .*kinds"):
+    with pytest.raises(ConfigError, match=r"unknown key 'kind'; known are .*kinds"):
         read_words({"kind": {}}, language="en", path="words/en.yaml")
 
 
