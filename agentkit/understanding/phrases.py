@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Selector, Understanding
-from agentkit.understanding.clause import SETTING, ClauseReader, Group
+from agentkit.understanding.clause import SETTING, ClauseReader
+from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import TARGETS, Item, Lexicon, Role
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.target import Group, TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -51,7 +53,7 @@ class PhraseTier:
         """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
         start = time.perf_counter()
         words = self._words[text.language]
-        reader = ClauseReader(self._phrases, self._tools, words, view)
+        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view))
         found: tuple[Intent, ...] = ()
         is_asked = text.is_question and not text.is_request
         for cut in self.lexicon(view, words).cuts(fold(text.text, words)):
