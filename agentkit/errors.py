@@ -19,8 +19,12 @@
     ├── DeviceError            a device did not take or answer a command
     │   ├── DeviceUnavailable
     │   └── DeviceUnknown
+    ├── UtteranceError         a text or a room that cannot be taken
+    │   └── TextTooLong
+    ├── StateInUse             another process owns the app's state folder
     └── ServerError
         ├── AddressInUse
+        ├── NotReady           start-up is not over yet, or it failed
         └── Busy               the queue is full
 
 A message says what, got, wanted and the next step, on one line.
@@ -75,9 +79,9 @@ class DecoderError(AgentKitError):
 class PromptTooLong(DecoderError):
     """More tokens than fit; nothing is ever cut silently."""
 
-    def __init__(self, *, n_tokens: int, max_tokens: int, what: str = "prompt"):
+    def __init__(self, *, n_tokens: int, max_tokens: int, what: str = "prompt", unit: str = "tokens"):
         self.n_tokens, self.max_tokens = n_tokens, max_tokens
-        super().__init__(f"{what} has {n_tokens} tokens, at most {max_tokens} fit; shorten the text or the tool list")
+        super().__init__(f"{what} has {n_tokens} {unit}, at most {max_tokens} fit; shorten the text or the tool list")
 
 
 class GrammarError(DecoderError):
@@ -116,12 +120,32 @@ class DeviceUnknown(DeviceError):
     """No device of that id is registered."""
 
 
+class UtteranceError(AgentKitError):
+    """What was said, or where, cannot be taken as it is."""
+
+
+class TextTooLong(UtteranceError):
+    """More characters than an utterance may have."""
+
+    def __init__(self, *, n_chars: int, max_chars: int):
+        self.n_chars, self.max_chars = n_chars, max_chars
+        super().__init__(f"text has {n_chars} characters, at most {max_chars} are taken; say less at once")
+
+
+class StateInUse(AgentKitError):
+    """Another process owns the app's state folder."""
+
+
 class ServerError(AgentKitError):
     """The HTTP server cannot do what was asked."""
 
 
 class AddressInUse(ServerError):
     """Another process listens on the address."""
+
+
+class NotReady(ServerError):
+    """Start-up is not over yet, or it failed; the message says which."""
 
 
 class Busy(ServerError):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from agentkit.compiler.checkpoint import BLOCK, Checkpoint, QuantBlocks, Tensor
 from agentkit.compiler.family import check_architecture
-from agentkit.compiler.gguf_header import GGUFHeader, kind_name, map_file, read_header, tensor_bytes
 from agentkit.decoder.backend import DecoderSpec
+from agentkit.decoder.gguf_header import GGUFHeader, kind_name, map_file, read_header, tensor_bytes
 from agentkit.errors import CheckpointError
 
 _NAMES = {"token_embd.weight": "embed", "output_norm.weight": "final_norm", "output.weight": "head"}

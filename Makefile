@@ -1,0 +1,53 @@
+# `make run` and `make test` do all set-up themselves; they need Python 3.11 to 3.13 with venv, make and a C library.
+
+.POSIX:
+.SUFFIXES:
+.PHONY: run test check lint types tests model bench clean help
+
+APP = apps/smart_home
+PY = .venv/bin/python
+DEV = .venv/.installed-dev
+BENCH = .venv/.installed-bench
+
+run: $(DEV) ## Set everything up, pull the model and serve the smart home on http://127.0.0.1:8765
+	@exec $(PY) -m agentkit.cli.main run $(APP) $(ARGS)
+
+test: lint types tests ## Set everything up, pull the model, check style and types, run all tests
+
+check: test
+
+lint: $(DEV)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(DEV)
+	$(PY) -m mypy
+
+tests: $(DEV) model
+	$(PY) -m pytest $(ARGS)
+
+model: $(DEV) ## Pull the default model; nothing happens if it is there already
+	@$(PY) -m agentkit.cli.main models pull
+
+bench: $(BENCH) model ## Measure against llama.cpp (builds it once, some minutes)
+	$(PY) -m agentkit.cli.main bench compare --peer llama_cpp $(ARGS)
+
+$(PY):
+	@python="$$(PYTHON="$(PYTHON)" sh deploy/find_python.sh)" && echo "creating .venv with $$python" && "$$python" -m venv .venv
+
+# The stamp makes the second start quick: pip runs again only after pyproject.toml has changed.
+$(DEV): pyproject.toml | $(PY)
+	@echo "installing agentkit and what it needs into .venv"
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(BENCH): pyproject.toml $(DEV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	@touch $@
+
+clean: ## Remove .venv and all caches; pulled models stay in ~/.cache/agentkit
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis bench-out
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /	/'

@@ -1,0 +1,130 @@
+"""From intents to results: resolve → policy → execute. The way of every turn and of every direct action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from agentkit.agent.binding import Bound, bind
+from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
+from agentkit.agent.direct import direct_step
+from agentkit.agent.execute import Executor
+from agentkit.agent.policy import Ruling, evaluate
+from agentkit.agent.question import Question
+from agentkit.agent.reply import Replies
+from agentkit.agent.resolve import Step
+from agentkit.agent.scene_guard import scene_guard
+from agentkit.agent.turn import End, Sentence, Turn, outcome_of
+from agentkit.devices.view import View
+from agentkit.policy_rules import PolicyRule, Verdict
+from agentkit.types import ActionResult, Outcome, Status
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.tools import Tool
+
+MANY = 4
+"""More devices than this are counted in the question before a risky action."""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Who wants something: what the policy and the tools of the home may look at."""
+
+    user: str | None = None
+    source: str = "cli"
+    language: str = "en"
+    is_confirmed: bool = False
+    """The risky part was asked about and answered with yes."""
+
+
+@dataclass(frozen=True)
+class Acting:
+    """The parts that an intent passes on its way to a device."""
+
+    tools: Mapping[str, Tool]
+    rules: Sequence[PolicyRule]
+    executor: Executor
+    dialogue: Dialogue
+    replies: Replies
+    now: Callable[[], datetime]
+    max_actions: int
+
+    def perform(self, turn: Turn, meant: Answered) -> End:
+        """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
+        with turn.timed("resolve"):
+            bound = bind(meant.intents, turn.view, self.tools)
+            turn.calls = bound.calls(is_running=False)
+        question = meant.question or bound.question
+        if question is not None:
+            return self._ask(turn, question, meant)
+        refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
+        if not bound.steps:
+            return End(Outcome.REFUSED, refused)
+        if bound.n_moved > self.max_actions:
+            return End(Outcome.REFUSED, (Sentence("refused.too_many", {"n": bound.n_moved}),))
+        with turn.timed("policy"):
+            ruling = self._judge(turn, bound.steps, meant)
+        if ruling.verdict is Verdict.DENY:
+            return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        if turn.utterance.is_dry_run:
+            results = tuple(ActionResult(step.action, Status.SKIPPED, "dry_run") for step in bound.steps)
+            return End(Outcome.ANSWER, refused, results, bound.failures)
+        if ruling.verdict is Verdict.CONFIRM:
+            return self._confirm(turn, bound)
+        turn.calls = bound.calls(is_running=True)
+        speaker = Speaker(turn.utterance.user, turn.utterance.source, turn.language, meant.is_confirmed)
+        with turn.timed("execute"):
+            results = self._execute(bound.steps, turn.view, speaker)
+        return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
+
+    def perform_direct(
+        self, device_id: str, tool: str, args: Mapping[str, Any], view: HomeView, speaker: Speaker
+    ) -> ActionResult:
+        """Run one action given by ids; there is nobody to ask, so without a yes it is skipped."""
+        step = direct_step(device_id, tool, args, view, self.tools)
+        if isinstance(step, ActionResult):
+            return step
+        ruling = evaluate(self.rules, [step], view, user=speaker.user, source=speaker.source)
+        if ruling.verdict is Verdict.DENY:
+            return ActionResult(step.action, Status.SKIPPED, "denied", ruling.reason)
+        if ruling.verdict is Verdict.CONFIRM and not speaker.is_confirmed:
+            return ActionResult(step.action, Status.SKIPPED, "needs_confirmation", ruling.reason)
+        return self._execute((step,), view, speaker)[0]
+
+    def _judge(self, turn: Turn, steps: tuple[Step, ...], meant: Answered) -> Ruling:
+        said = turn.utterance
+        ruling = evaluate(self.rules, steps, turn.view, user=said.user, source=said.source)
+        if ruling.verdict is Verdict.ALLOW and meant.is_unsure:
+            ruling = Ruling(Verdict.CONFIRM, "understood with too little evidence")
+        if ruling.verdict is not Verdict.ALLOW:
+            turn.why.append(f"policy says {ruling.verdict}: {ruling.reason or 'by rule'}")
+        return Ruling() if ruling.verdict is Verdict.CONFIRM and meant.is_confirmed else ruling
+
+    def _ask(self, turn: Turn, found: tuple[int, Question], meant: Answered) -> End:
+        index, question = found
+        wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
+        pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
+        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
+
+    def _confirm(self, turn: Turn, bound: Bound) -> End:
+        action = self.replies.describe(turn.language, bound.actions, turn.view)
+        sentence = Sentence(
+            "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm", {"action": action, "n": bound.n_moved}
+        )
+        pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
+        return self._wait(turn, pending, sentence)
+
+    def _wait(self, turn: Turn, pending: Pending, sentence: Sentence) -> End:
+        if not turn.utterance.is_dry_run:
+            self.dialogue.ask(turn.utterance.session, pending)
+        return End(Outcome.ASK, (sentence,), expects_reply=True)
+
+    def _execute(self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker) -> tuple[ActionResult, ...]:
+        home = View(
+            self.now(), view.devices, view.areas, view.floors, speaker.language, view.speaker_area, speaker.user
+        )
+        judge = partial(evaluate, self.rules, user=speaker.user, source=speaker.source)
+        guard = scene_guard(judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed)
+        return self.executor.execute(steps, home, guard=guard)

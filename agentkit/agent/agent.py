@@ -1,0 +1,215 @@
+"""The loop: utterance in, verified reply out.
+
+normalise → dialogue → understand → resolve → policy → execute → reply. Templates, model and answers to questions all
+come out as intents; everything behind them is the same for all.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from agentkit.agent.acting import Acting, Speaker
+from agentkit.agent.binding import bind
+from agentkit.agent.dialogue import Answered, Dialogue
+from agentkit.agent.execute import Executor, Limits
+from agentkit.agent.reply import Replies
+from agentkit.agent.resolve import fold
+from agentkit.agent.trace import Trace, TurnRecord
+from agentkit.agent.turn import End, Sentence, Turn, choose_language, end_of
+from agentkit.devices.adapter import Adapter
+from agentkit.devices.registry import Registry
+from agentkit.errors import DecoderError, PromptTooLong
+from agentkit.policy_rules import PolicyRule
+from agentkit.types import ActionResult, Kind, Outcome, Reply, Understanding, Utterance
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised, normalise, spell
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+MAX_LABEL = 200
+"""Longest session, user or area name, in characters."""
+
+
+class Understander(Protocol):
+    """What the agent needs of the tiers that understand language."""
+
+    def understand(self, text: Normalised, view: HomeView) -> Understanding:
+        """Turn a sentence into intents, a question, a refusal or a sentence. Raises DecoderError."""
+        ...
+
+
+@dataclass(frozen=True)
+class AgentLimits:
+    """Bounds of a turn and of what is remembered."""
+
+    max_text_chars: int = 500
+    max_actions: int = 200
+    """Most devices that one utterance may move."""
+    question_timeout_s: float = 60
+    max_sessions: int = 256
+    """Most questions that are open at once."""
+    n_traced: int = 50
+    """Turns kept to explain."""
+    execution: Limits = field(default_factory=Limits)
+
+
+class Agent:
+    """Owns the conversation; runs one turn at a time, whatever the number of callers."""
+
+    def __init__(
+        self,
+        *,
+        tools: Mapping[str, Tool],
+        registry: Registry,
+        adapter: Adapter,
+        understander: Understander,
+        replies: Replies,
+        words: Mapping[str, Words],
+        policy_rules: Sequence[PolicyRule] = (),
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = datetime.now,
+        limits: AgentLimits = AgentLimits(),
+    ):
+        self._registry, self._understander, self._replies = registry, understander, replies
+        self._words, self._now, self._limits = words, now, limits
+        self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
+        executor = Executor(adapter, limits=limits.execution)
+        self._acting = Acting(tools, tuple(policy_rules), executor, self._dialogue, replies, now, limits.max_actions)
+        self._lock = threading.Lock()
+        self.trace = Trace(limits.n_traced)
+
+    def handle(self, utterance: Utterance) -> Reply:
+        """Run one turn. Raises PromptTooLong for a text or a name that is too long; nothing has run then."""
+        self._check_sizes(utterance)
+        with self._lock:
+            start = time.perf_counter()
+            turn = self._open(utterance)
+            end = self._run(turn)
+            reply = self._close(turn, end, start)
+        self.trace.add(TurnRecord(self._now(), utterance, turn.understanding, reply))
+        return reply
+
+    def act(
+        self,
+        device_id: str,
+        tool: str,
+        args: Mapping[str, Any],
+        *,
+        user: str | None = None,
+        source: str = "http",
+        is_confirmed: bool = False,
+    ) -> ActionResult:
+        """Run one action without language, under the same policy.
+
+        What the policy forbids or wants a yes for is skipped, with reason "denied" or "needs_confirmation".
+        """
+        with self._lock:
+            speaker = Speaker(user, source, next(iter(self._words)), is_confirmed)
+            return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker)
+
+    def _check_sizes(self, utterance: Utterance) -> None:
+        names = ("text", "session", "user", "area", "language", "source")
+        for name in names:
+            value, limit = getattr(utterance, name) or "", self._limits.max_text_chars if name == "text" else MAX_LABEL
+            if len(value) > limit:
+                raise PromptTooLong(n_tokens=len(value), max_tokens=limit, what=name, unit="characters")
+
+    def _open(self, utterance: Utterance) -> Turn:
+        start = time.perf_counter()
+        language = choose_language(utterance, self._words)
+        text = normalise(utterance.text, language, self._words[language])
+        turn = Turn(utterance, self._view(utterance.area), text, language)
+        turn.timings_ms["normalise"] = (time.perf_counter() - start) * 1000
+        return turn
+
+    def _view(self, area: str | None) -> HomeView:
+        """Snapshot of the home; the speaker's room may be given by id or by name."""
+        registry = self._registry
+        known = next((a.id for a in registry.areas if area and fold(area) in map(fold, (a.id, *a.names))), area)
+        return HomeView(registry.devices(), registry.areas, registry.floors, known or registry.home.speaker_area)
+
+    def _run(self, turn: Turn) -> End:
+        if not spell(turn.utterance.text):
+            return End(Outcome.NONE, (Sentence("say.empty"),))
+        area = turn.view.speaker_area
+        if area is not None and turn.view.area(area) is None:
+            return End(Outcome.REFUSED, (Sentence("refused.unknown_area", {"name": area}),))
+        with turn.timed("dialogue"):
+            answered = self._answer(turn)
+        if answered is not None:
+            is_over = answered.is_cancelled
+            return (
+                End(Outcome.ANSWER, (Sentence("say.cancelled"),)) if is_over else self._acting.perform(turn, answered)
+            )
+        with turn.timed("understand"):
+            meant = self._understand(turn)
+        return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
+
+    def _answer(self, turn: Turn) -> Answered | None:
+        """What the session's open question makes of the text, or None if the text stands for itself."""
+        said = turn.utterance
+        pending = None if said.is_dry_run else self._dialogue.take(said.session, said.user)
+        if pending is None:
+            return None
+        languages = dict.fromkeys((turn.language, pending.language))
+        answers = (pending.read(turn.text, self._words[lang], turn.view) for lang in languages)
+        answered = next((a for a in answers if a is not None), None)
+        if answered is None:
+            turn.why.append("not an answer to the open question, which is dropped")
+            return None
+        turn.path = "dialogue"
+        turn.language = turn.language if said.language else pending.language
+        turn.why.append(answered.why)
+        return answered
+
+    def _understand(self, turn: Turn) -> Answered | End:
+        """Ask the tiers; an end if they call nothing."""
+        try:
+            found = self._understander.understand(turn.text, turn.view)
+        except PromptTooLong:
+            raise
+        except DecoderError as err:
+            turn.why.append(str(err))
+            return End(Outcome.FAILED, (Sentence("failed.error"),))
+        turn.understanding, turn.path = found, found.path
+        turn.timings_ms.update(found.timings_ms)
+        turn.why += [found.why] if found.why else []
+        meant = Answered(found.intents, is_unsure=found.needs_confirmation)
+        if found.kind is Kind.CALLS and found.intents:
+            return meant
+        bound = bind(found.intents, turn.view, self._acting.tools)
+        if found.kind is Kind.ASK and bound.question is not None:
+            return meant  # the home knows what is unclear better than the tier, and can take the answer
+        turn.calls = bound.calls(is_running=False)
+        return end_of(found)
+
+    def _close(self, turn: Turn, end: End, start: float) -> Reply:
+        """Say what happened: first what the results say, then what else there is to say."""
+        with turn.timed("reply"):
+            language, view = turn.language, turn.view
+            parts = [self._replies.compose(language, end.results, view)] if end.results else []
+            parts += [self._replies.render(language, s.key, s.values, view) for s in end.sentences]
+            say = join(list(dict.fromkeys(parts)))
+        turn.timings_ms["total"] = (time.perf_counter() - start) * 1000
+        return Reply(
+            end.outcome,
+            say,
+            turn.utterance.session,
+            language,
+            turn.path,
+            "; ".join(turn.why),
+            turn.calls,
+            (*end.results, *end.failures),
+            end.expects_reply,
+            turn.timings_ms,
+        )
+
+
+def join(sentences: Sequence[str]) -> str:
+    """Put sentences after each other, with a space where the script has spaces."""
+    return "".join(s if not s[-1:].isascii() else f"{s} " for s in sentences).rstrip()

@@ -1,0 +1,96 @@
+"""Read an answer to a question the agent asked. Strict: what is left over beside the answer makes it none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from agentkit.agent.question import Option
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.numbers import find_numbers, plain
+from agentkit.understanding.tools import Param
+from agentkit.understanding.words import Words
+
+_CJK = re.compile(r"[\u3400-\u9fff]+")
+
+
+def read_yes_or_no(text: Normalised, words: Words, *, known: Iterable[str] = ()) -> bool | None:
+    """Read a confirmation. `known` may be said beside it: the verb and the names of what was asked about.
+
+    A no anywhere wins over a yes, and a yes with anything else beside it is none.
+    """
+    beside = (*words.fillers, *known)
+    spellings = {fold(text.text, words), fold(text.original, words)}
+    if any(_says(s, (*words.no, *words.cancel), (*beside, *words.yes), words) for s in spellings):
+        return False
+    return True if any(_says(s, words.yes, beside, words) for s in spellings) else None
+
+
+def is_cancel(text: Normalised, words: Words) -> bool:
+    """Tell whether a question is waved away."""
+    refusals = (*words.no, *words.cancel)
+    return any(_says(fold(s, words), refusals, words.fillers, words) for s in (text.text, text.original))
+
+
+def is_everything(text: Normalised, words: Words) -> bool:
+    """Tell whether all that was offered is wanted."""
+    return _says(fold(text.text, words), words.everything, words.fillers, words)
+
+
+def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
+    """Find the options that an answer fits: by whole name first, else by words that all belong to the option."""
+    said = _without(fold(text.text, words), words.fillers, words)
+    if not said:
+        return ()
+    whole = tuple(o for o in options if said in {fold(w, words) for w in o.words})
+    return whole or tuple(o for o in options if _belongs(said, o, words))
+
+
+def read_value(text: Normalised, param: Param, words: Words) -> str | int | float | None:
+    """Read a missing value. Free text is not read: it could as well be a new command."""
+    said = _without(fold(text.text, words), words.fillers, words)
+    if param.type in (int, float):
+        return _number(said, words)
+    table = {"color": words.colors, "mode": words.modes}.get(param.name, {})
+    for canonical, spellings in table.items():
+        is_taken = not param.choices or canonical in param.choices
+        if is_taken and said in {fold(w, words) for w in (canonical, *spellings)}:
+            return canonical
+    return next((c for c in param.choices if said == fold(c, words)), None)
+
+
+def _number(said: str, words: Words) -> int | float | None:
+    for level, spellings in words.levels.items():
+        if said in {fold(w, words) for w in spellings}:
+            return plain(float(level))
+    numbers = find_numbers(said)
+    if len(numbers) != 1:
+        return None
+    beside = (said[: numbers[0].start] + said[numbers[0].end :]).split()
+    is_unit = len(beside) <= 1 and all(len(w) <= (2 if _CJK.search(w) else 10) for w in beside)
+    return plain(numbers[0].value) if is_unit else None
+
+
+def _belongs(said: str, option: Option, words: Words) -> bool:
+    """True if every part of an answer is part of the option's names, room or kind."""
+    names = [fold(w, words) for w in (*option.words, *(w for t in option.types for w in words.kinds.get(t, ())))]
+    rest = _without(said, names, words)
+    vocabulary = {token for name in names for token in name.split()}
+    runs = _CJK.findall(rest)
+    tokens = _CJK.sub(" ", rest).split()
+    return all(any(run in name for name in names) for run in runs) and all(token in vocabulary for token in tokens)
+
+
+def _says(text: str, phrases: Iterable[str], beside: Iterable[str], words: Words) -> bool:
+    rest = _without(text, phrases, words)
+    return rest != text and not _without(rest, beside, words)
+
+
+def _without(text: str, phrases: Iterable[str], words: Words) -> str:
+    """Remove whole phrases, the longest first: words by their boundaries, Chinese wherever it stands."""
+    for phrase in sorted({fold(p, words) for p in phrases} - {""}, key=len, reverse=True):
+        if phrase in text:
+            cjk = _CJK.search(phrase)
+            pattern = re.escape(phrase) if cjk else rf"(?<![a-z0-9]){re.escape(phrase)}(?![a-z0-9])"
+            text = re.sub(pattern, " ", text)
+    return " ".join(text.split())

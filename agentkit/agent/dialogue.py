@@ -1,0 +1,141 @@
+"""What each session was asked and is expected to answer: a confirmation, a choice, or a missing value.
+
+An answer counts only in its session, from its user and in time. Whatever is no answer drops the question and is a new
+utterance, so nothing that was asked long ago can be set off by a stray "yes".
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from agentkit.agent.answers import choose, is_cancel, is_everything, read_value, read_yes_or_no
+from agentkit.agent.question import Option, Question, among
+from agentkit.types import Intent, Selector
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.words import Words
+
+
+class Wanted(StrEnum):
+    """What kind of answer is awaited."""
+
+    YES_OR_NO = "yes_or_no"
+    CHOICE = "choice"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the turn is about, from an answer or from a tier."""
+
+    intents: tuple[Intent, ...] = ()
+    is_confirmed: bool = False
+    is_cancelled: bool = False
+    is_unsure: bool = False
+    """Understood with too little evidence to act without a yes."""
+    question: tuple[int, Question] | None = None
+    """The answer still leaves several options: ask again among these, about the intent of that number."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A turn that waits for an answer, whole: nothing of it has run."""
+
+    wanted: Wanted
+    intents: tuple[Intent, ...]
+    language: str
+    user: str | None = None
+    index: int = 0
+    """Which intent is unclear."""
+    question: Question | None = None
+    """What was asked, with CHOICE and VALUE."""
+    is_unsure: bool = False
+
+    def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
+        """Read a text as the answer. None if it is none."""
+        if self.wanted is Wanted.YES_OR_NO:
+            answer = read_yes_or_no(text, words, known=self._known(words, view))
+            if answer is None:
+                return None
+            return Answered(self.intents, answer, not answer, why="confirmed" if answer else "answered with no")
+        if is_cancel(text, words):
+            return Answered(self.intents, is_cancelled=True, why="the question was waved away")
+        return self._chosen(text, words) if self.wanted is Wanted.CHOICE else self._filled(text, words)
+
+    def _known(self, words: Words, view: HomeView) -> Iterator[str]:
+        """Verbs and names of what was asked about, which may be repeated beside a yes."""
+        for intent in self.intents:
+            yield from (part for phrase in words.verbs.get(intent.tool, ()) for part in phrase.split("…"))
+            for device in filter(None, map(view.device, intent.selector.device_ids)):
+                area = view.area(device.area)
+                yield from (*device.names, *(area.names if area else ()))
+
+    def _chosen(self, text: Normalised, words: Words) -> Answered | None:
+        assert self.question is not None, self
+        options = self.question.options
+        chosen = options if is_everything(text, words) else choose(text, options, words)
+        if not chosen:
+            return None
+        if len(chosen) > 1 and len(chosen) < len(options):
+            return Answered(
+                self.intents,
+                is_unsure=self.is_unsure,
+                question=(self.index, among(self.question, chosen)),
+                why="several still fit",
+            )
+        if len(chosen) > 1 and not is_everything(text, words):
+            return None
+        labels = ", ".join(option.label for option in chosen)
+        return Answered(self._bound_to(chosen), is_unsure=self.is_unsure, why=f"chosen: {labels}")
+
+    def _bound_to(self, options: tuple[Option, ...]) -> tuple[Intent, ...]:
+        """The intents with the unclear one bound to the choice; names still unclear become one of their own."""
+        assert self.question is not None, self
+        unclear = self.intents[self.index]
+        chosen = tuple(i for option in options for i in option.device_ids)
+        bound = [replace(unclear, selector=Selector(device_ids=(*self.question.settled_ids, *chosen)))]
+        if self.question.open_names:
+            bound.append(replace(unclear, selector=replace(unclear.selector, names=self.question.open_names)))
+        return (*self.intents[: self.index], *bound, *self.intents[self.index + 1 :])
+
+    def _filled(self, text: Normalised, words: Words) -> Answered | None:
+        assert self.question is not None, self
+        assert self.question.param is not None, self
+        name = self.question.param.name
+        value = read_value(text, self.question.param, words)
+        if value is None:
+            return None
+        unclear = self.intents[self.index]
+        filled = replace(unclear, args={**unclear.args, name: value})
+        intents = (*self.intents[: self.index], filled, *self.intents[self.index + 1 :])
+        return Answered(intents, is_unsure=self.is_unsure, why=f"{name} is {value}")
+
+
+class Dialogue:
+    """Owns the open questions, one per session, bounded in number and time."""
+
+    def __init__(self, clock: Callable[[], float], *, ttl_s: float = 60, max_sessions: int = 256):
+        self._clock, self._ttl_s, self._max_sessions = clock, ttl_s, max_sessions
+        self._pending: OrderedDict[str, tuple[float, Pending]] = OrderedDict()
+
+    def ask(self, session: str, pending: Pending) -> None:
+        """Keep a question; it replaces the session's old one, and the oldest of all makes room."""
+        self._pending.pop(session, None)
+        self._pending[session] = (self._clock() + self._ttl_s, pending)
+        while len(self._pending) > self._max_sessions:
+            self._pending.popitem(last=False)
+
+    def take(self, session: str, user: str | None) -> Pending | None:
+        """Remove and return the session's question. None if there is none, it is too old, or somebody else's."""
+        expires, pending = self._pending.get(session, (0.0, None))
+        if pending is None or pending.user != user:
+            return None
+        del self._pending[session]
+        return pending if self._clock() < expires else None
+
+    def __len__(self) -> int:
+        return len(self._pending)

@@ -1,0 +1,170 @@
+"""Loads an app: its folder of YAML files and tools becomes one frozen value."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from agentkit.app_module import import_handlers
+from agentkit.devices.adapter import Home
+from agentkit.errors import AppError, ConfigError
+from agentkit.home_file import load_home, load_homes
+from agentkit.policy_rules import PolicyRule, Verdict, read_rules
+from agentkit.understanding.tools import Tool, load_tools
+from agentkit.yaml_lines import YamlList, YamlMap, check_keys, did_you_mean, load_mapping, parse_yaml, take, take_list
+
+__all__ = ["App", "Limits", "PolicyRule", "Verdict", "load_app", "load_home", "load_homes"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one turn."""
+
+    max_text_chars: int = 500
+    """Longest utterance that is read."""
+    action_timeout_ms: int = 3_000
+    """Time that one device gets to take a command and be read back."""
+    max_actions: int = 200
+    """Most devices that one utterance may move."""
+    question_timeout_s: int = 60
+    """How long a question to the speaker waits for its answer."""
+
+
+@dataclass(frozen=True)
+class App:
+    """Everything an app folder says."""
+
+    path: Path
+    """The folder, absolute."""
+    name: str
+    home: Home
+    tools: Mapping[str, Tool]
+    languages: tuple[str, ...] = ("en",)
+    """Languages it answers in; the first is the fallback."""
+    replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language → replies/LANGUAGE.yaml as read."""
+    words: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language → words/LANGUAGE.yaml as read."""
+    templates: Mapping[str, Any] = field(default_factory=dict)
+    """templates.yaml as read."""
+    policy: tuple[PolicyRule, ...] = ()
+    """First rule that fits decides; none fits = allow."""
+    model: str | None = None
+    """Name in the model manifest; None = templates only."""
+    manifest: Path | None = None
+    target: str | None = None
+    """Target to run the model on; None = the planner chooses."""
+    limits: Limits = field(default_factory=Limits)
+
+
+KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "policy")
+LIMIT_KEYS = tuple(f.name for f in fields(Limits))
+OVERRIDES = (*(k for k in KEYS if k != "limits"), *(f"limits.{k}" for k in LIMIT_KEYS))
+
+
+def load_app(path: Path, overrides: Sequence[str] = ()) -> App:
+    """Load the app in a folder; overrides are KEY=VALUE with dotted keys, the value in YAML.
+
+    Raises AppError or ConfigError: one line with the place and the next step.
+    """
+    folder = _find_folder(path)
+    document = load_mapping(folder / "app.yaml")
+    given = [_apply_override(document, text) for text in overrides]
+    try:
+        return _read_app(folder, document)
+    except ConfigError as err:
+        source = next((text for key, text in given if err.key == key and err.path == str(document.path)), None)
+        if source is None:
+            raise
+        message = str(err).removeprefix(f"{err.path}:{err.line}: ")
+        raise ConfigError(message, path=f"--config {source}", key=err.key) from err
+
+
+def _read_app(folder: Path, document: YamlMap) -> App:
+    check_keys(document, KEYS, required=("name",), what="app.yaml")
+    languages = take_list(document, "languages", str, ("en",))
+    if not languages:
+        raise document.error("languages is an empty list, wanted for example [en, zh]", "languages")
+    limits = _read_limits(document)
+    home = load_home(folder / take(document, "home", str, "home.yaml"))
+    tools = load_tools(import_handlers(folder))
+    types = {t for tool in tools.values() for t in tool.types} | {d.type for d in home.devices}
+    rules = take(document, "policy", YamlList, YamlList(document.path, document.line))
+    manifest = take(document, "manifest", str, None)
+    return App(
+        path=folder,
+        name=take(document, "name", str),
+        home=home,
+        tools=tools,
+        languages=languages,
+        replies={lang: _optional(folder / "replies" / f"{lang}.yaml") for lang in languages},
+        words={lang: _optional(folder / "words" / f"{lang}.yaml") for lang in languages},
+        templates=_optional(folder / "templates.yaml"),
+        policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
+        model=take(document, "model", str, None),
+        manifest=None if manifest is None else (folder / manifest).resolve(),
+        target=take(document, "target", str, None),
+        limits=limits,
+    )
+
+
+def _find_folder(path: Path) -> Path:
+    folder = path.parent if path.name == "app.yaml" and path.is_file() else path
+    if not folder.is_dir():
+        what = "is a file, not an app folder" if folder.exists() else "no such app folder"
+        raise AppError(f"{path}: {what}; {_suggest(folder)}")
+    if not (folder / "app.yaml").is_file():
+        inside = _apps_in(folder)
+        hint = f"did you mean {inside[0]}?" if inside else _suggest(folder)
+        raise AppError(f"{path}: there is no app.yaml, so it is no app folder; {hint}")
+    return folder.resolve()
+
+
+def _suggest(folder: Path) -> str:
+    """Name the app next to a wrong path that is spelled most like it."""
+    near = [app for place in (folder.parent, Path("apps")) for app in _apps_in(place) if app != folder]
+    best = difflib.get_close_matches(folder.name, [app.name for app in near], 1, 0.0)
+    if not best:
+        return "give the path of a folder with an app.yaml, for example apps/smart_home"
+    return f"did you mean {next(app for app in near if app.name == best[0])}?"
+
+
+def _apps_in(folder: Path) -> list[Path]:
+    return sorted(p.parent for p in folder.glob("*/app.yaml")) if folder.is_dir() else []
+
+
+def _apply_override(document: YamlMap, text: str) -> tuple[str, str]:
+    """Lay one KEY=VALUE over app.yaml; returns the last part of the key, and the text for messages."""
+    dotted, equals, value = text.partition("=")
+    place = Path(f"--config {text}")
+    if not equals:
+        raise ConfigError(f"wanted KEY=VALUE, for example limits.{LIMIT_KEYS[0]}=200", path=place)
+    if dotted not in OVERRIDES:
+        raise ConfigError(f"unknown key {dotted!r}; {did_you_mean(dotted, OVERRIDES)}", path=place, key=dotted)
+    *parents, leaf = dotted.split(".")
+    target = document
+    for key in parents:
+        if target.get(key) is None:
+            target[key] = YamlMap(document.path, document.line)
+        target = take(target, key, YamlMap)
+    target[leaf] = parse_yaml(value, place)
+    return leaf, text
+
+
+def _read_limits(document: YamlMap) -> Limits:
+    row = take(document, "limits", YamlMap, None)
+    if row is None:
+        return Limits()
+    check_keys(row, LIMIT_KEYS, what="limits")
+    values = {key: take(row, key, int) for key in row}
+    for key, value in values.items():
+        if value <= 0:
+            raise row.error(f"{key} is {value}, wanted more than 0", key)
+    return Limits(**values)
+
+
+def _optional(path: Path) -> Mapping[str, Any]:
+    return load_mapping(path) if path.is_file() else {}

@@ -1,0 +1,93 @@
+"""One opened target with everything the decoder keeps beside its session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from agentkit.decoder.backend import Logits, Session
+from agentkit.decoder.health import check_logits
+from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.prefill import plan_chunks
+from agentkit.decoder.slots import PrefixSlots
+from agentkit.decoder.steps import FrontBuffer, StageTimes, core_step, pre_step
+from agentkit.errors import PromptTooLong, UnhealthyLogits
+
+
+class Lane:
+    """Runs tokens on one session, in padded steps."""
+
+    def __init__(self, name: str, session: Session, pools: Pools | None = None):
+        self.name, self.session, self.pools, self.kv = name, session, pools, session.kv
+        self.buckets = tuple(bucket for bucket in session.options.buckets if bucket <= session.kv.capacity)
+        self.front = FrontBuffer(max_bucket=self.buckets[-1], vocab_size=session.spec.vocab_size)
+        self.slots = PrefixSlots(session.kv, chunk=self.buckets[-1])
+        self.times = StageTimes()
+        self.warm_ms: dict[int, float] = {}
+        """Bucket → ms of its last warm-up run."""
+
+    def place(self, ids: Sequence[int], n_prefix: int) -> int:
+        """Choose a slot for a prompt whose first n_prefix ids are static, holding what it can reuse of them.
+
+        Raises PromptTooLong if the prompt does not fit the cache.
+        """
+        if len(ids) > self.kv.capacity:
+            raise PromptTooLong(n_tokens=len(ids), max_tokens=self.kv.capacity)
+        return self.slots.place(ids[:n_prefix])
+
+    def run_prefix(self, slot: int, prefix: Sequence[int], *, is_stopped: Callable[[], bool]) -> bool:
+        """Run what the placed slot lacks of the prefix; False if it was stopped before the end. Raises StepFailed."""
+        logits = self.run(slot, prefix[self.kv.length(slot) :], is_stopped=is_stopped)
+        if logits is not None:
+            check_logits(logits)
+        self.slots.keep(slot, prefix)
+        return self.kv.length(slot) == len(prefix)
+
+    def run(self, slot: int, token_ids: Sequence[int], *, is_stopped: Callable[[], bool]) -> Logits | None:
+        """Append tokens to a slot; returns the last one's logits, None if is_stopped() became true between steps.
+
+        Raises PromptTooLong before the first step, StepFailed with the failed step's rows uncommitted, and
+        UnhealthyLogits for any step but the last, whose logits post_step looks at.
+        """
+        n_before = self.kv.length(slot)
+        logits = None
+        for chunk in plan_chunks(n_before + len(token_ids), n_before, self.buckets, self.kv.capacity):
+            if logits is not None:
+                check_logits(logits)
+            if is_stopped():
+                return None
+            first = chunk.start - n_before
+            padded = pre_step(self.front, token_ids[first : first + chunk.n_valid], chunk, self.times)
+            logits = core_step(self.session, padded, chunk, self.times, slot=slot)
+        return logits
+
+    @contextmanager
+    def distrusting(self, slot: int) -> Iterator[None]:
+        """Drop the slot's rows if their logits turn out unhealthy; a step that merely failed left none."""
+        try:
+            yield
+        except UnhealthyLogits:
+            self.slots.forget(slot)
+            raise
+
+    def warm_up(self, *, n_runs: int) -> None:
+        """Run every bucket n_runs times (rule A14), then seal the pools. Raises StepFailed, UnhealthyLogits."""
+        self.slots.forget(0)
+        for bucket in self.buckets:
+            for _ in range(n_runs):
+                started = time.perf_counter()
+                check_logits(self.session.step(self.front.token_ids[:bucket], bucket, slot=0))
+                self.warm_ms[bucket] = (time.perf_counter() - started) * 1e3
+        if self.pools is not None:
+            self.pools.seal()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the lane's state for health reports."""
+        return {
+            "pools": self.pools.describe() if self.pools else None,
+            "slots": self.slots.describe(),
+            "capacity": self.kv.capacity,
+            "warm_ms": {str(bucket): round(ms, 2) for bucket, ms in self.warm_ms.items()},
+        }

@@ -1,0 +1,46 @@
+"""Opens a decoder on the planned targets: the first now, the others when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from agentkit.decoder.backend import Backend, SessionOptions
+from agentkit.decoder.decoder import Decoder
+from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.targets import Opened
+from agentkit.decoder.tokenizer import load_tokenizer
+from agentkit.plugins import find_backend
+
+
+def open_decoder(
+    choices: Sequence[tuple[str, str | None]],
+    checkpoint: Path,
+    options: SessionOptions,
+    cache_dir: Path,
+    *,
+    backends: Mapping[str, Backend] | None = None,
+    max_repeats: int = 64,
+) -> Decoder:
+    """Open the checkpoint on the first (target, precision) that works, warmed up and with sealed pools.
+
+    `backends` are used before installed ones. Raises CheckpointError, and the last target's error if none opens.
+    """
+    tokenizer = load_tokenizer(checkpoint)
+    planned: list[tuple[str, Callable[[], Opened]]] = [
+        (target, partial(_open, target, checkpoint, replace(options, precision=precision), cache_dir, backends))
+        for target, precision in choices
+    ]
+    decoder = Decoder(planned, tokenizer, max_repeats=max_repeats)
+    decoder.warm_up()
+    return decoder
+
+
+def _open(
+    target: str, checkpoint: Path, options: SessionOptions, cache_dir: Path, backends: Mapping[str, Backend] | None
+) -> Opened:
+    backend = find_backend(target, backends)
+    pools = Pools.from_sizes(backend.plan(checkpoint, options))
+    return Opened(backend.open(checkpoint, options, pools=pools, cache_dir=cache_dir), pools)

@@ -1,0 +1,222 @@
+"""Keeps registered devices and last states across restarts, in one JSON file."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agentkit.devices.adapter import Device
+from agentkit.devices.validate import check_device
+from agentkit.errors import DeviceError
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+SAVE_DELAY_S = 1.0
+"""States are written at most this often: a chatty sensor must not wear out the board's flash."""
+
+
+class Store:
+    """One file: devices that differ from the home file, ids removed, and the last states as differences."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.warnings: tuple[str, ...] = ()
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def restore(self, base: Mapping[str, Device], area_ids: tuple[str, ...]) -> dict[str, Device]:
+        """Return the home file's devices with everything that was saved laid over them.
+
+        A file that cannot be read is renamed aside, never deleted; one bad entry in it is left out; both warn.
+        """
+        document = self._load()
+        removed = set(_list(document, "removed"))
+        devices = {key: device for key, device in base.items() if key not in removed}
+        for key, row in _table(document, "devices").items():
+            try:
+                device = device_from_dict({"id": key, **row})
+                check_device(device, area_ids)
+            except (DeviceError, TypeError, ValueError) as err:
+                self._warn(f"{self.path}: saved device {key} is left out ({err})")
+                continue
+            devices[key] = device
+        for key, row in _table(document, "states").items():
+            if key in devices and isinstance(row, dict):
+                devices[key] = _overlay(devices[key], row)
+        return devices
+
+    def save(self, base: Mapping[str, Device], devices: Mapping[str, Device]) -> None:
+        """Write the file so that a crash at any moment leaves the old or the new one, whole."""
+        document = {
+            "format": FORMAT,
+            "removed": sorted(key for key in base if key not in devices),
+            "devices": {k: device_to_dict(d) for k, d in devices.items() if _is_registered(base.get(k), d)},
+            "states": {k: _difference(base[k], d) for k, d in devices.items() if _has_only_moved(base.get(k), d)},
+        }
+        with self._lock:
+            self._cancel()
+            write_atomically(self.path, json.dumps(document, ensure_ascii=False, indent=1))
+
+    def save_soon(self, save: Callable[[], None]) -> None:
+        """Have `save` called once within SAVE_DELAY_S."""
+        with self._lock:
+            if self._timer is None:
+                self._timer = threading.Timer(SAVE_DELAY_S, self._save_late, (save,))
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Stop a waiting timer."""
+        with self._lock:
+            self._cancel()
+
+    def _save_late(self, save: Callable[[], None]) -> None:
+        try:
+            save()
+        except OSError as err:  # nobody waits for this; the next report or the end tries again
+            log.error("%s: states cannot be saved (%s)", self.path, err.strerror or err)
+            with self._lock:
+                self._cancel()
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _load(self) -> dict[str, Any]:
+        try:
+            document = json.loads(self.path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as err:
+            self._set_aside(str(err))
+            return {}
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            self._set_aside(f"it is not a device store of format {FORMAT}")
+            return {}
+        return document
+
+    def _set_aside(self, reason: str) -> None:
+        target = next(p for p in _aside_names(self.path) if not p.exists())
+        os.replace(self.path, target)
+        self._warn(f"{self.path}: cannot be read ({reason}); kept as {target.name}, starting from the home file")
+
+    def _warn(self, line: str) -> None:
+        self.warnings += (line,)
+        log.warning("%s", line)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file by text; a crash leaves either the old or the new content."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the rename itself must survive a power cut
+    finally:
+        os.close(folder)
+
+
+def device_to_dict(device: Device) -> dict[str, Any]:
+    """Plain data of a device, in the words of the home file."""
+    return {
+        "id": device.id,
+        "name": device.name,
+        "type": device.type,
+        "area": device.area,
+        "aliases": list(device.aliases),
+        "state": device.state,
+        "attributes": dict(device.attributes),
+        "available": device.is_available,
+        "endpoint": device.endpoint,
+    }
+
+
+def device_from_dict(row: Mapping[str, Any]) -> Device:
+    """Build a device from plain data. Raises DeviceError naming the field that is missing or of the wrong kind."""
+    if not isinstance(row, Mapping):
+        raise DeviceError("a device must be a mapping with id, name and type")
+    for key, wanted in (("id", str), ("name", str), ("type", str)):
+        if not isinstance(row.get(key), wanted):
+            raise DeviceError(f"device {str(row.get('id'))[:100]}: {key} is missing or not text")
+    for key, kinds, wanted_text in _OPTIONAL:
+        if row.get(key) is not None and not isinstance(row[key], kinds):
+            raise DeviceError(f"device {row['id'][:100]}: {key} must be {wanted_text}")
+    return Device(
+        row["id"],
+        row["name"],
+        row["type"],
+        row.get("area"),
+        tuple(row.get("aliases") or ()),
+        row.get("state"),
+        dict(row.get("attributes") or {}),
+        row.get("available") is not False,
+        row.get("endpoint"),
+    )
+
+
+_OPTIONAL: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
+    ("area", str, "an area id"),
+    ("aliases", (list, tuple), "a list of names"),
+    ("state", str, "text"),
+    ("attributes", Mapping, "a mapping"),
+    ("available", bool, "true or false"),
+    ("endpoint", str, "a URL"),
+)
+
+
+def _is_registered(base: Device | None, device: Device) -> bool:
+    return base is None or _bare(base) != _bare(device)
+
+
+def _has_only_moved(base: Device | None, device: Device) -> bool:
+    return base is not None and base != device and _bare(base) == _bare(device)
+
+
+def _bare(device: Device) -> Device:
+    return replace(device, state=None, attributes={}, is_available=True)
+
+
+def _difference(base: Device, device: Device) -> dict[str, Any]:
+    old, new = base.attributes, device.attributes
+    changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
+    gone = {k: None for k in old if k not in new}
+    return {"state": device.state, "attributes": {**changed, **gone}, "available": device.is_available}
+
+
+def _overlay(device: Device, row: Mapping[str, Any]) -> Device:
+    given = row.get("attributes")
+    merged = {**device.attributes, **(given if isinstance(given, dict) else {})}
+    state = row.get("state")
+    return replace(
+        device,
+        state=state if isinstance(state, str) else device.state,
+        attributes={k: v for k, v in merged.items() if v is not None},
+        is_available=row.get("available") is not False,
+    )
+
+
+def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = document.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(document: Mapping[str, Any], key: str) -> Iterable[str]:
+    value = document.get(key)
+    return [x for x in value if isinstance(x, str)] if isinstance(value, list) else []
+
+
+def _aside_names(path: Path) -> Iterable[Path]:
+    return (path.with_name(f"{path.name}.corrupt-{n}") for n in range(1, 10_000))

@@ -1,0 +1,36 @@
+"""What a tool that selects no device sees of the home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from agentkit.devices.adapter import Area, Device, Floor
+
+
+@dataclass(frozen=True)
+class View:
+    """A snapshot of the home at one moment; the clock comes in from outside, so tools stay pure."""
+
+    now: datetime
+    """Local time of the home."""
+    devices: tuple[Device, ...] = ()
+    areas: tuple[Area, ...] = ()
+    floors: tuple[Floor, ...] = ()
+    language: str = "en"
+    """Language of the turn."""
+    area: str | None = None
+    """Area id of the speaker."""
+    user: str | None = None
+
+    def device(self, device_id: str) -> Device | None:
+        """Find a device by its id."""
+        return next((d for d in self.devices if d.id == device_id), None)
+
+    def of_type(self, *types: str) -> tuple[Device, ...]:
+        """All devices of these types."""
+        return tuple(d for d in self.devices if d.type in types)
+
+    def area_name(self, area_id: str | None) -> str | None:
+        """Name of a room, or None."""
+        return next((a.name for a in self.areas if a.id == area_id), None)

@@ -1,0 +1,35 @@
+"""What every edge checks before an utterance goes to the agent."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from agentkit.devices.registry import Registry
+from agentkit.errors import TextTooLong, UtteranceError
+from agentkit.types import Utterance
+
+DEFAULT_MAX_CHARS = 1000
+
+
+def check_utterance(utterance: Utterance, registry: Registry, *, max_chars: int = DEFAULT_MAX_CHARS) -> None:
+    """Raise TextTooLong with both sizes, or UtteranceError naming what is wrong."""
+    if len(utterance.text) > max_chars:
+        raise TextTooLong(n_chars=len(utterance.text), max_chars=max_chars)
+    check_text(utterance.text)
+    check_area(utterance.area, registry)
+
+
+def check_text(text: str) -> None:
+    """Raise UtteranceError if the text is empty or holds control characters."""
+    for position, char in enumerate(text):
+        if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r":
+            raise UtteranceError(f"text holds the control character U+{ord(char):04X} at {position}; send plain text")
+    if not text.strip():
+        raise UtteranceError("text is empty; send what was said")
+
+
+def check_area(area: str | None, registry: Registry) -> None:
+    """Raise UtteranceError if the home has no such room."""
+    if area is not None and registry.area(area) is None:
+        known = ", ".join(known.id for known in registry.areas) or "none"
+        raise UtteranceError(f"area: {area[:60]!r} is not an area of this home; areas are {known}")

@@ -1,0 +1,100 @@
+"""Numbers in words and digits, English and Chinese, with their places in the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen"""
+_UNITS = {w: n for n, w in enumerate(_SMALL.split())}
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_ENGLISH = {**_UNITS, **_TENS, "hundred": 100, "thousand": 1000}
+_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2, "〇": 0}
+_PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000, "萬": 10000}
+
+_WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
+_NUMBER = re.compile(
+    r"(?:(?P<digits>(?<![\w.])-?\d+(?:\.\d+)?(?![\d])|(?<=[^\x00-\x7f])\d+(?:\.\d+)?)"
+    rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|\s+and\s+)(?:{_WORD}))*(?:\s+point\s+(?:{_WORD}))?\b)"
+    r"|(?P<chinese>负?(?:[零一二三四五六七八九两兩〇十千万萬]|百(?!分))+(?:点[零一二三四五六七八九]+)?))"
+    r"(?P<half>(?=度半))?"
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number where it stands."""
+
+    start: int
+    end: int
+    value: float
+
+
+def find_numbers(text: str) -> list[Number]:
+    """Find every number of a folded text, longest first at each place."""
+    found = []
+    for match in _NUMBER.finditer(text):
+        value = _read(match)
+        if value is not None:
+            found.append(Number(match.start(), match.end(), value))
+    return found
+
+
+def plain(value: float) -> int | float:
+    """The whole number, if it is one."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _read(match: re.Match[str]) -> float | None:
+    half = 0.0 if match["half"] is None else 0.5
+    if match["digits"]:
+        return float(match["digits"]) + half
+    if match["english"]:
+        return _english(match["english"])
+    value = _chinese(match["chinese"])
+    return None if value is None else value + half
+
+
+def _english(text: str) -> float | None:
+    whole, _, fraction = text.partition(" point ")
+    words = re.split(r"[\s-]+", whole.replace("a hundred", "one hundred"))
+    total = current = 0
+    for word in words:
+        if word == "and":
+            continue
+        value = _ENGLISH[word]
+        if value == 100:
+            current = max(current, 1) * 100
+        elif value == 1000:
+            total, current = total + max(current, 1) * 1000, 0
+        elif current % 10 and value < 100:
+            return None  # "one two": a list, not one number
+        else:
+            current += value
+    return total + current + (_ENGLISH[fraction] / 10 if fraction else 0)
+
+
+def _chinese(text: str) -> float | None:
+    sign, text = (-1, text[1:]) if text.startswith("负") else (1, text)
+    whole, _, fraction = text.partition("点")
+    value = _chinese_whole(whole)
+    if value is None:
+        return None
+    tail = float("0." + "".join(str(_DIGITS[c]) for c in fraction)) if fraction else 0.0
+    return sign * (value + tail)
+
+
+def _chinese_whole(text: str) -> float | None:
+    if not any(c in _PLACES for c in text):
+        digits = "".join(str(_DIGITS[c]) for c in text)
+        return float(digits) if digits else None
+    total = current = 0
+    for c in text:
+        if c in _DIGITS:
+            current = _DIGITS[c]
+        elif _PLACES[c] == 10000:
+            total, current = (total + current) * 10000, 0
+        else:
+            total, current = total + (current or 1) * _PLACES[c], 0
+    return float(total + current)

@@ -1,0 +1,130 @@
+"""What acts and values mean for each kind of device, as the app's data say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentkit.errors import ConfigError
+from agentkit.types import Value
+
+
+@dataclass(frozen=True)
+class ActRule:
+    """The tool that an act stands for with some kinds of devices."""
+
+    types: tuple[str, ...]
+    tool: str
+    topic: str | None = None
+    """Only with this topic (brightness, volume …); a sentence about one of these types may leave it out."""
+    constants: Mapping[str, Value] = field(default_factory=dict)
+    amount: str | None = None
+    """Argument that takes a difference, if the sentence tells one."""
+    unit: str = "percent"
+    """Unit of the difference."""
+    is_negative: bool = False
+    is_implied: bool = False
+    """The act alone tells the type: a room is enough ("lock the office")."""
+    area_argument: str | None = None
+    """Argument that takes the room, which then is no place of the device."""
+
+
+@dataclass(frozen=True)
+class ValueRule:
+    """The tool that a wanted value stands for with some kinds of devices."""
+
+    types: tuple[str, ...]
+    tool: str
+    argument: str
+    value: str
+    """number, color, mode or white; a level word counts as a number."""
+    units: tuple[str, ...] = ()
+    """Units that the number may have."""
+    topic: str | None = None
+    needs_topic: bool = False
+    """The topic must be said, because another value of the same devices is more usual."""
+    low: float = 0
+    high: float = 100
+    on_tool: str | None = None
+    """Tool to call first if the act was to switch on; None = the value switches on by itself."""
+
+
+@dataclass(frozen=True)
+class PhraseMap:
+    """Everything the phrase parser reads from the app."""
+
+    acts: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
+    values: tuple[ValueRule, ...] = ()
+    topics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Topic → device types it belongs to."""
+    opposites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Act → acts that do the contrary."""
+
+
+def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
+    """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
+    known = {"acts", "values", "opposites"}
+    if unknown := set(raw) - known:
+        key = str(min(unknown))
+        raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
+    acts = {str(act): tuple(_act(str(act), r, path) for r in rules) for act, rules in (raw.get("acts") or {}).items()}
+    values = tuple(_value(r, path) for r in raw.get("values") or ())
+    topics: dict[str, dict[str, None]] = {}
+    pairs = [(r.topic, r.types) for rules in acts.values() for r in rules] + [(r.topic, r.types) for r in values]
+    for topic, types in pairs:
+        if topic:
+            topics.setdefault(topic, {}).update(dict.fromkeys(types))
+    opposites: dict[str, tuple[str, ...]] = {}
+    for pair in raw.get("opposites") or ():
+        for act in map(str, pair):
+            opposites[act] = (*opposites.get(act, ()), *(str(other) for other in pair if str(other) != act))
+    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()}, opposites)
+
+
+def _act(act: str, raw: Any, path: Path | str) -> ActRule:
+    known = {"types", "tool", "topic", "set", "amount", "unit", "negative", "implied", "area_argument"}
+    _check(f"acts.{act}", raw, known, path)
+    return ActRule(
+        types=_types(raw),
+        tool=str(raw["tool"]),
+        topic=raw.get("topic"),
+        constants=dict(raw.get("set") or {}),
+        amount=raw.get("amount"),
+        unit=str(raw.get("unit", "percent")),
+        is_negative=bool(raw.get("negative")),
+        is_implied=bool(raw.get("implied")),
+        area_argument=raw.get("area_argument"),
+    )
+
+
+def _value(raw: Any, path: Path | str) -> ValueRule:
+    known = {"types", "tool", "argument", "value", "units", "topic", "needs_topic", "low", "high", "on_tool"}
+    _check("values", raw, known, path)
+    return ValueRule(
+        types=_types(raw),
+        tool=str(raw["tool"]),
+        argument=str(raw["argument"]),
+        value=str(raw["value"]),
+        units=tuple(map(str, raw.get("units") or ())),
+        topic=raw.get("topic"),
+        needs_topic=bool(raw.get("needs_topic")),
+        low=float(raw.get("low", 0)),
+        high=float(raw.get("high", 100)),
+        on_tool=raw.get("on_tool"),
+    )
+
+
+def _types(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    types: Sequence[Any] = raw["types"]
+    return tuple(map(str, types))
+
+
+def _check(where: str, raw: Any, known: set[str], path: Path | str) -> None:
+    if not isinstance(raw, Mapping) or not {"types", "tool"} <= set(raw) or set(raw) - known:
+        raise ConfigError(
+            f"{where}: {raw!r}, wanted a mapping with types and tool, and of {', '.join(sorted(known))}",
+            path=path,
+            key=where,
+        )

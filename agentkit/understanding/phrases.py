@@ -1,0 +1,238 @@
+"""Understand sentences by their pieces: any word order, several commands, but no piece without meaning."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.clause import SETTING, ClauseReader, Group
+from agentkit.understanding.home_cache import HomeCache
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import TARGETS, Item, Lexicon, Role
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+_MAX_SPLITS = 64
+_MAX_COMMANDS = 6
+_PLACES = frozenset({Role.AREA, Role.FLOOR})
+_AFTER = TARGETS | {Role.MODE}
+_AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The verb of one clause, with the places of its halves."""
+
+    acts: tuple[str, ...]
+    first: int
+    last: int
+    follows: bool = False
+    """It must come after what it acts on ("lights on")."""
+
+
+class PhraseTier:
+    """Cuts a sentence into known pieces and reads each clause; cached per home."""
+
+    def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
+        self._phrases, self._tools, self._words = phrases, tools, words
+        self._verbs = {language: _verb_table(w) for language, w in words.items()}
+        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+
+    def lexicon(self, view: HomeView, words: Words) -> Lexicon:
+        """All phrases of this home, also for those who only look for mentions."""
+        return self._lexicons.get(view, words)
+
+    def match(self, text: Normalised, view: HomeView) -> Understanding:
+        """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
+        start = time.perf_counter()
+        words = self._words[text.language]
+        reader = ClauseReader(self._phrases, self._tools, words, view)
+        found: tuple[Intent, ...] = ()
+        is_asked = text.is_question and not text.is_request
+        for cut in self.lexicon(view, words).cuts(fold(text.text, words)):
+            if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
+                continue
+            if found := self._read(cut, reader, self._verbs[text.language]):
+                break
+        timings = {"phrases": (time.perf_counter() - start) * 1000}
+        if not found:
+            return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
+        why = "pieces: " + "; ".join(intent.tool for intent in found)
+        return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
+
+    def _read(
+        self, cut: Sequence[Item], reader: ClauseReader, verbs: Mapping[tuple[str, ...], tuple[str, ...]]
+    ) -> tuple[Intent, ...]:
+        items = [i for i in cut if i.role is not Role.FILLER]
+        if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
+            return ()
+        has_wish = any(i.role is Role.WISH for i in items)
+        if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
+            return ()
+        items = [i for i in items if i.role not in (Role.WISH, Role.COPULA, Role.PREPOSITION)]
+        for heads in _head_choices(items, verbs):
+            if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
+                return found
+        return ()
+
+
+def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
+    """Each piece with the role of the one behind it."""
+    return zip(items, [*(i.role for i in items[1:]), None], strict=True)
+
+
+def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Halves of a phrase → acts it may mean."""
+    table: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for act, phrases in words.verbs.items():
+        for phrase in phrases:
+            chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
+            key = ("…", *chunks) if phrase.startswith("…") else chunks
+            table[key] = (*table.get(key, ()), act)
+    return table
+
+
+def _head_choices(
+    items: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[tuple[_Head, ...]]:
+    """Ways to join the verb pieces into verbs, the longer ones first."""
+    places = [n for n, i in enumerate(items) if i.role in (Role.ACT, Role.STATE)]
+
+    def walk(at: int) -> Iterator[tuple[_Head, ...]]:
+        if at >= len(places):
+            yield ()
+            return
+        for n in (3, 2, 1):
+            chosen = places[at : at + n]
+            pieces = [items[p] for p in chosen]
+            if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
+                continue
+            for acts, follows in _acts_of(pieces, verbs):
+                for rest in walk(at + n):
+                    yield (_Head(acts, chosen[0], chosen[-1], follows), *rest)
+
+    yield from walk(0)
+
+
+def _acts_of(
+    pieces: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Acts that verb pieces may mean, and whether they must follow what they act on."""
+    if pieces[0].role is Role.STATE:
+        yield (pieces[0].value,), False
+        return
+    key = tuple(p.value for p in pieces)
+    if key in verbs:
+        yield verbs[key], False
+    if ("…", *key) in verbs:
+        yield verbs[("…", *key)], True
+
+
+def _is_placed(head: _Head, items: Sequence[Item], start: int, end: int) -> bool:
+    """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
+    if not head.follows:
+        return True
+    has_target = any(i.role in TARGETS for i in items[start : head.first])
+    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
+
+
+def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseReader) -> tuple[Intent, ...]:
+    """Read the clauses under the most natural split; two equally natural ones that differ mean nothing."""
+    if len(heads) <= 1:
+        if heads and not _is_placed(heads[0], items, 0, len(items)):
+            return ()
+        acts = heads[0].acts if heads else (SETTING,)
+        return _read_clause(items, acts, reader, None)
+    gaps = [range(a.last + 1, b.first + 1) for a, b in itertools.pairwise(heads)]
+    readings: list[tuple[int, tuple[Intent, ...]]] = []
+    for bounds in itertools.islice(itertools.product(*gaps), _MAX_SPLITS):
+        if found := _read_clauses(items, heads, bounds, reader):
+            readings.append((_naturalness(items, heads, bounds), found))
+    best = max((score for score, _ in readings), default=0)
+    distinct = {repr(found): found for score, found in readings if score == best}
+    return next(iter(distinct.values())) if len(distinct) == 1 else ()
+
+
+def _naturalness(items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int]) -> int:
+    """Splits at "and" count most; then those that keep the verb where the first clause has it."""
+    is_verb_first = heads[0].first == 0
+    score = 0
+    for bound, (head, after) in zip(bounds, itertools.pairwise(heads), strict=True):
+        score += 4 if items[bound].role is Role.ALSO else 0
+        gap = items[bound : after.first] if is_verb_first else items[head.last + 1 : bound]
+        score += 1 if all(i.role is Role.ALSO for i in gap) else 0
+    return score
+
+
+def _read_clauses(
+    items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int], reader: ClauseReader
+) -> tuple[Intent, ...]:
+    edges = [0, *bounds, len(items)]
+    found: tuple[Intent, ...] = ()
+    before: Selector | None = None
+    for (start, end), head in zip(itertools.pairwise(edges), heads, strict=True):
+        is_placed = _is_placed(head, items, start, end)
+        clause = _read_clause(items[start:end], head.acts, reader, before) if is_placed else ()
+        if not clause:
+            return ()
+        found, before = found + clause, clause[-1].selector
+    return found
+
+
+def _read_clause(
+    items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
+) -> tuple[Intent, ...]:
+    groups = _groups(items)
+    if not groups or (acts == (SETTING,) and not any(g.values for g in groups)):
+        return ()
+    found: tuple[Intent, ...] = ()
+    for group in groups:
+        intents = reader.read(acts, group, before)
+        if not intents:
+            return ()
+        found, before = found + intents, intents[-1].selector
+    return tuple(intent for n, intent in enumerate(found) if intent not in found[:n])
+
+
+def _groups(items: Sequence[Item]) -> list[Group]:
+    """Split at "and"; rooms and values that stand alone join the group they belong to."""
+    parts: list[Group] = [Group()]
+    for item in items:
+        if item.role is Role.ALSO:
+            parts.append(Group())
+        elif item.role not in (Role.ACT, Role.STATE):
+            parts[-1] += Group((item,))
+    parts = [p for p in parts if p.items] or [Group()]
+    joined: list[Group] = []
+    for part in parts:
+        is_valueless = bool(joined) and not part.has(*TARGETS)
+        if joined and (is_valueless or _is_room_list(joined[-1], part)):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return _share_values(joined)
+
+
+def _is_room_list(left: Group, right: Group) -> bool:
+    """ "kitchen and bedroom lights", "lights in the kitchen and bedroom"."""
+    only_left = all(i.role in _PLACES for i in left.items)
+    only_right = all(i.role in _PLACES for i in right.items)
+    names = left.has(Role.NAME) or right.has(Role.NAME)
+    return (only_left or (only_right and left.has(*_PLACES))) and not names
+
+
+def _share_values(groups: Sequence[Group]) -> list[Group]:
+    """ "the lamp and the fan to 50 %": a group without value takes the next one's."""
+    shared: list[Group] = []
+    for n, group in enumerate(groups):
+        later = next((g for g in groups[n + 1 :] if g.values), None)
+        if later is not None and not group.values:
+            extra = tuple(i for i in later.items if i.role not in TARGETS)
+            group = group + Group(extra)
+        shared.append(group)
+    return shared

@@ -1,0 +1,148 @@
+"""Read one match of hassil as tool calls on devices that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hassil.recognize import RecognizeResult
+
+from agentkit.types import Args, Intent, Kind, Selector, Understanding
+from agentkit.understanding.guard import guard
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import fold
+from agentkit.understanding.selecting import narrow, select
+from agentkit.understanding.template_map import Rule, TemplateMap, argument_values
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+NO_DEVICE = "no_device"
+"""Reply key of a sentence that is understood but meets no device; a later match may meet one."""
+_NOTHING = Understanding(Kind.NONE)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Turns matches into understandings, by the app's map and tools."""
+
+    templates: TemplateMap
+    tools: Mapping[str, Tool]
+
+    def read(self, result: RecognizeResult, view: HomeView, words: Words) -> Understanding:
+        """The calls, the refusal or the sentence that a match stands for; kind NONE if it cannot be meant."""
+        slots = {e.name: e.value for e in result.entities_list}
+        rules = [r for r in self.templates.rules[result.intent.name] if r.when is None or slots.get(r.when) is not None]
+        why = f"{result.intent.name}: {result.intent_sentence.text if result.intent_sentence else ''}"
+        if not rules or _is_guarded(result, words, view):
+            return _NOTHING
+        if rules[0].kind != "calls":
+            kind = Kind.REFUSE if rules[0].kind == "refuse" else Kind.SAY
+            return Understanding(kind, (), rules[0].reply_key, {"words": result.original_text}, "template", why)
+        selector = _selector(result, slots, view, words)
+        calls = [self._call(rule, result, slots, selector, view) for rule in rules]
+        found = [c for c in calls if isinstance(c, Intent)]
+        if len(found) == len(calls):
+            return Understanding(Kind.CALLS, tuple(found), path="template", why=why)
+        missing = next(c for c in calls if isinstance(c, Understanding))
+        return Understanding(missing.kind, missing.intents, missing.reply_key, missing.reply_values, "template", why)
+
+    def _call(
+        self, rule: Rule, result: RecognizeResult, slots: Mapping[str, Any], selector: Selector, view: HomeView
+    ) -> Intent | Understanding:
+        """One call, or why it cannot be made."""
+        args = argument_values(rule, slots)
+        if rule.area_argument:
+            area = view.area(selector.areas[0] if selector.areas else view.speaker_area)
+            if area is None:
+                return _NOTHING
+            args[rule.area_argument] = area.name
+            selector = replace(selector, areas=(), floors=())
+        if not rule.tools:
+            return _NOTHING
+        if question := self.templates.questions.get(result.response or ""):
+            args.setdefault("question", question)
+        types = selector.types or rule.types
+        reached = select(narrow(selector, types), view)
+        present = tuple(dict.fromkeys(d.type for d in reached))
+        tool_of = {t: rule.tools.get(t, rule.tools.get("*", "")) for t in present}
+        able = [t for t in present if self._can(tool_of[t], t)]
+        plain = [t for t in able if t not in rule.tools] or able
+        if not able:
+            return self._unable(rule, types, selector, args)
+        tool = tool_of[plain[0]]
+        kept = tuple(t for t in plain if tool_of[t] == tool)
+        return self._intent(tool, args, narrow(selector, kept))
+
+    def _can(self, name: str, device_type: str) -> bool:
+        tool = self.tools.get(name)
+        return tool is not None and (not tool.types or device_type in tool.types)
+
+    def _unable(self, rule: Rule, types: Sequence[str], selector: Selector, args: Args) -> Intent | Understanding:
+        """A tool that needs no device, a tool that the app lacks, or devices that the home lacks."""
+        name = next((rule.tools[t] for t in types if t in rule.tools), rule.tools.get("*") or rule.tools.get("", ""))
+        tool = self.tools.get(name)
+        intent = Intent(name, args, narrow(selector, tuple(types)))
+        if tool is None:
+            return Understanding(Kind.REFUSE, (intent,), "unsupported", {"tool": name})
+        if tool.scope == "home":
+            return self._intent(name, args, Selector())
+        if selector.names:
+            return _NOTHING  # the name belongs to something that this verb cannot mean
+        return Understanding(Kind.REFUSE, (intent,), NO_DEVICE)
+
+    def _intent(self, name: str, args: Args, selector: Selector) -> Intent | Understanding:
+        tool = self.tools[name]
+        known = {p.name for p in tool.params}
+        if tool.is_query:
+            return Intent(name, {k: v for k, v in args.items() if k in known}, selector)
+        if unknown := set(args) - known:
+            return Understanding(
+                Kind.REFUSE, (Intent(name, args, selector),), "unsupported", {"tool": name, "args": tuple(unknown)}
+            )
+        return Intent(name, args, selector)
+
+
+def _selector(result: RecognizeResult, slots: Mapping[str, Any], view: HomeView, words: Words) -> Selector:
+    """The selecting words of a match; the speaker's room stays open for the resolver."""
+    area, floor, name = slots.get("area"), slots.get("floor"), slots.get("name")
+    areas = (str(area),) if area is not None and view.area(str(area)) else ()
+    floors = (str(floor),) if floor is not None and view.floor(str(floor)) else ()
+    domain = slots.get("domain") or (result.context.get("domain") if name is not None else None)
+    device_class = slots.get("device_class")
+    types: tuple[str, ...] = ()
+    if domain is not None:
+        types = tuple(domain) if isinstance(domain, (list, tuple)) else (str(domain),)
+    has_place = bool(areas or floors or name)
+    return Selector(
+        names=(str(name),) if name is not None else (),
+        areas=areas,
+        floors=floors,
+        types=types,
+        device_class=str(device_class) if device_class is not None else None,
+        is_all=not has_place and says_all(result.original_text, words),
+    )
+
+
+def says_all(text: str, words: Words) -> bool:
+    """Whether a sentence speaks of everything of a kind, and not of what is here."""
+    folded = f" {fold(text, words)} "
+    return _says(folded, words.whole_home) or (_says(folded, words.everything) and not _says(folded, words.here))
+
+
+def _says(folded: str, phrases: Sequence[str]) -> bool:
+    return any((p in folded) if not p.isascii() else (f" {p} " in folded) for p in phrases)
+
+
+def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
+    """Whether free text swallowed a time, condition or negation, or ends with a place or device of this home."""
+    free = [fold(e.text, words) for e in result.entities_list if e.is_wildcard]
+    if any(guard(text, words) is not None for text in free):
+        return True
+    names = [n for a in view.areas for n in a.names]
+    names += [n for f in view.floors for n in f.names]
+    names += [n for d in view.devices for n in d.names]
+    ends = [fold(n, words) for n in names]
+    return any(
+        text != end and f" {text}".endswith(f" {end}" if end.isascii() else end) for text in free for end in ends
+    )

@@ -1,0 +1,53 @@
+"""Which devices a selector's words can mean, before the speaker's room and ties are considered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentkit.devices.adapter import Device
+from agentkit.types import Selector
+from agentkit.understanding.home_view import HomeView
+
+
+def select(selector: Selector, view: HomeView) -> tuple[Device, ...]:
+    """Devices that fit every word of a selector."""
+    areas = set(selector.areas)
+    if selector.floors:
+        on_floor = set(view.areas_of(selector.floors))
+        areas = areas & on_floor if areas else on_floor
+    is_placed = bool(selector.areas or selector.floors)
+    names = {_key(n) for n in selector.names}
+    return tuple(
+        d
+        for d in view.devices
+        if (not selector.device_ids or d.id in selector.device_ids)
+        and (not names or any(_key(n) in names for n in d.names))
+        and (not is_placed or d.area in areas)
+        and (not selector.types or d.type in selector.types)
+        and (selector.device_class is None or d.device_class == selector.device_class)
+    )
+
+
+def narrow(selector: Selector, types: tuple[str, ...]) -> Selector:
+    """The same selector, limited to some device types."""
+    return replace(selector, types=types)
+
+
+def _key(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def of_class(selector: Selector, device_class: str, class_words: Sequence[str], view: HomeView) -> tuple[Device, ...]:
+    """Devices of a class: by what they report, or by a word of the class in their names."""
+    found = select(selector, view)
+    reported = tuple(d for d in found if d.device_class == device_class)
+    if reported:
+        return reported
+    return tuple(d for d in found if any(has_word(n, w) for n in d.names for w in class_words))
+
+
+def has_word(name: str, word: str) -> bool:
+    """Whether a name holds a word, an English one as a whole."""
+    name, word = _key(name), _key(word)
+    return f" {word} " in f" {name} " if word.isascii() else word in name

@@ -1,0 +1,65 @@
+"""Load sentence packs into hassil: the data of home-assistant-intents together with the app's own sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from hassil.intents import Intents
+
+from agentkit.errors import ConfigError
+from agentkit.understanding.template_map import TemplateMap
+
+
+def load_packs(templates: TemplateMap, language: str) -> tuple[tuple[str, Intents], ...]:
+    """The packs of a language in order of trial; the app's own sentences join the first. Raises ConfigError."""
+    names = templates.packs.get(language) or ("own",)
+    packs = []
+    for i, name in enumerate(names):
+        raw = _read(name)
+        if i == 0 and language in templates.sentences:
+            raw = _merge(raw, templates.sentences[language])
+        packs.append((name, _compile(raw, name, templates)))
+    return tuple(packs)
+
+
+def _read(name: str) -> dict[str, Any]:
+    empty: dict[str, Any] = {"language": name, "intents": {}, "lists": {}, "expansion_rules": {}}
+    if name == "own":
+        return empty
+    file = resources.files("home_assistant_intents").joinpath("data", f"{name}.json")
+    if not file.is_file():
+        raise ConfigError(f"pack {name!r} is not in home-assistant-intents", path="templates.yaml", key="packs")
+    return {**empty, **json.loads(file.read_text("utf-8"))}
+
+
+def _merge(pack: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Add sentences; a list or rule of the app replaces the pack's of the same name."""
+    merged = dict(pack)
+    for key in ("lists", "expansion_rules"):
+        merged[key] = {**pack.get(key, {}), **own.get(key, {})}
+    intents = {name: {"data": list(value["data"])} for name, value in pack["intents"].items()}
+    for name, value in (own.get("intents") or {}).items():
+        intents.setdefault(name, {"data": []})["data"].extend(value["data"])
+    merged["intents"] = intents
+    if own.get("skip_words"):
+        merged["skip_words"] = [*pack.get("skip_words", []), *own["skip_words"]]
+    return merged
+
+
+def _compile(raw: Mapping[str, Any], name: str, templates: TemplateMap) -> Intents:
+    dropped = set(templates.drop)
+    intents = {
+        intent: {"data": [kept for data in value["data"] if (kept := _without(data, dropped))]}
+        for intent, value in raw["intents"].items()
+        if intent in templates.rules
+    }
+    lists = {**raw.get("lists", {}), **templates.lists}
+    return Intents.from_dict({**raw, "language": name, "intents": intents, "lists": lists})
+
+
+def _without(data: Mapping[str, Any], dropped: set[str]) -> dict[str, Any] | None:
+    sentences = [s for s in data["sentences"] if s not in dropped]
+    return {**data, "sentences": sentences} if sentences else None

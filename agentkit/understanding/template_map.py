@@ -1,0 +1,167 @@
+"""What a matched sentence means: intent and slots → tool and arguments, as the app's data say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentkit.errors import ConfigError
+from agentkit.types import Value
+from agentkit.understanding.phrase_map import PhraseMap, read_phrases
+from agentkit.understanding.prompt import PromptText, read_prompt
+
+Slots = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of an argument: a slot, times a factor if it is a number."""
+
+    slot: str
+    factor: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One call that an intent stands for."""
+
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """Device type → tool; "*" is any other type; "" a call without devices."""
+    types: tuple[str, ...] = ()
+    """Device types that can be meant when the sentence does not say; empty = any that a tool takes."""
+    when: str | None = None
+    """Slot that must be filled for this call to be made."""
+    args: Mapping[str, tuple[Term, ...]] = field(default_factory=dict)
+    """Argument → the slots it is made of."""
+    constants: Mapping[str, Value] = field(default_factory=dict)
+    translations: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """Slot → value of the sentence → value of the argument, where they differ."""
+    area_argument: str | None = None
+    """Argument that takes the room, which then is no place of the device."""
+    kind: str = "calls"
+    """calls, refuse or say."""
+    reply_key: str = ""
+
+
+@dataclass(frozen=True)
+class TemplateMap:
+    """Everything the template tier reads from the app."""
+
+    rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    """Intent → calls it may stand for."""
+    packs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Language → names of the sentence packs of home-assistant-intents, in order of trial."""
+    sentences: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language → the app's own sentences in hassil's format."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """Response name of a sentence → kind of question: one, yes_no, any, all, which, how_many."""
+    lists: Mapping[str, Any] = field(default_factory=dict)
+    """Slot lists that replace those of the packs, in hassil's format."""
+    drop: tuple[str, ...] = ()
+    """Sentences of the packs that are not taken, letter by letter."""
+    phrases: PhraseMap = field(default_factory=PhraseMap)
+    """What acts and values mean, for sentences in words that no template foresees."""
+    prompt: PromptText = field(default_factory=PromptText)
+    """What the model is told."""
+
+
+def load_templates(path: Path) -> TemplateMap:
+    """Read templates.yaml and the sentence files it names. Raises ConfigError."""
+    raw = _load(path)
+    files = raw.pop("sentences", None) or {}
+    sentences = {str(language): _load(path.parent / str(name)) for language, name in files.items()}
+    return read_templates(raw, sentences=sentences, path=path)
+
+
+def read_templates(
+    raw: Mapping[str, Any], *, sentences: Mapping[str, Mapping[str, Any]] | None = None, path: Path | str = "templates"
+) -> TemplateMap:
+    """Turn the mapping of a templates file into a TemplateMap. Raises ConfigError naming the key."""
+    known = {"intents", "packs", "questions", "lists", "drop", "phrases", "prompt"}
+    if unknown := set(raw) - known:
+        key = str(min(unknown))
+        raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
+    intents = raw.get("intents") or {}
+    return TemplateMap(
+        rules={str(name): _rules(str(name), value, path) for name, value in intents.items()},
+        packs={str(k): tuple(map(str, v)) for k, v in (raw.get("packs") or {}).items()},
+        sentences=sentences or {},
+        questions={str(k): str(v) for k, v in (raw.get("questions") or {}).items()},
+        lists=raw.get("lists") or {},
+        drop=tuple(map(str, raw.get("drop") or ())),
+        phrases=read_phrases(raw.get("phrases") or {}, path=path),
+        prompt=read_prompt(raw.get("prompt") or {}),
+    )
+
+
+def argument_values(rule: Rule, slots: Slots) -> dict[str, Value]:
+    """The arguments of a call, from the slots that are filled."""
+    values: dict[str, Value] = dict(rule.constants)
+    for name, terms in rule.args.items():
+        filled = [(t, _translate(rule, t.slot, slots[t.slot])) for t in terms if slots.get(t.slot) is not None]
+        if filled:
+            values[name] = _sum(filled)
+    return values
+
+
+def _translate(rule: Rule, slot: str, value: Any) -> Any:
+    return rule.translations.get(slot, {}).get(str(value), value)
+
+
+def _sum(filled: Sequence[tuple[Term, Any]]) -> Value:
+    if len(filled) == 1 and filled[0][0].factor is None:
+        value = filled[0][1]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    total = float(sum(float(value) * (1.0 if term.factor is None else term.factor) for term, value in filled))
+    return int(total) if total.is_integer() else total
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        raw = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as err:
+        raise ConfigError(f"cannot be read: {err.strerror}; templates.yaml must lie in the app", path=path) from err
+    except yaml.MarkedYAMLError as err:
+        line = err.problem_mark.line + 1 if err.problem_mark else None
+        raise ConfigError(f"is no YAML: {err.problem}", path=path, line=line) from err
+    if not isinstance(raw, dict):
+        raise ConfigError(f"holds {type(raw).__name__}, wanted a mapping", path=path)
+    return raw
+
+
+def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(_rule(name, item, path) for item in items)
+
+
+def _rule(name: str, raw: Any, path: Path | str) -> Rule:
+    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "refuse", "say"}
+    if not isinstance(raw, Mapping) or set(raw) - known:
+        raise ConfigError(
+            f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name
+        )
+    kind = "refuse" if "refuse" in raw else "say" if "say" in raw else "calls"
+    tools = {str(k): str(v) for k, v in (raw.get("tools") or {}).items()}
+    if "tool" in raw:
+        tools["*"] = str(raw["tool"])
+    return Rule(
+        tools=tools,
+        types=tuple(map(str, raw.get("types") or ())),
+        when=raw.get("when"),
+        args={str(k): _terms(v) for k, v in (raw.get("args") or {}).items()},
+        constants=dict(raw.get("set") or {}),
+        translations={str(k): {str(a): b for a, b in v.items()} for k, v in (raw.get("translate") or {}).items()},
+        area_argument=raw.get("area_argument"),
+        kind=kind,
+        reply_key=str(raw.get("refuse") or raw.get("say") or ""),
+    )
+
+
+def _terms(raw: Any) -> tuple[Term, ...]:
+    if isinstance(raw, str):
+        return (Term(raw),)
+    return tuple(Term(str(k), float(v)) for k, v in raw.items())

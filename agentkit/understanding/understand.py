@@ -1,0 +1,90 @@
+"""From an utterance to tool calls: templates, pieces, guards, the model; the first that is sure answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from agentkit.types import Kind, Understanding
+from agentkit.understanding.guard import GuardHit, guard
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.shortlist import shortlist
+from agentkit.understanding.template_map import TemplateMap
+from agentkit.understanding.templates import TemplateTier
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+
+class Model(Protocol):
+    """The tier that is asked last."""
+
+    def understand(self, text: Normalised, view: HomeView) -> Understanding:
+        """Understand a sentence, or refuse it."""
+        ...
+
+
+class Understander:
+    """Asks the tiers in order and records what each of them cost and why the last one decided."""
+
+    def __init__(
+        self,
+        *,
+        words: Mapping[str, Words],
+        templates: TemplateMap,
+        tools: Mapping[str, Tool],
+        model: Model | None = None,
+    ) -> None:
+        self._words = words
+        self._templates = TemplateTier(templates, tools, words)
+        self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._model = model
+
+    def load(self) -> None:
+        """Compile the templates of every language now, so that the first sentence need not wait."""
+        for language in self._words:
+            self._templates.load(language)
+
+    def understand(self, text: Normalised, view: HomeView) -> Understanding:
+        """Understand one utterance in a home; what no tier is sure of is refused, never guessed."""
+        if text.language not in self._words:
+            return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
+        words = self._words[text.language]
+        if fold(text.text, words) in {fold(c, words) for c in words.cancel}:
+            return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
+        timings: dict[str, float] = {}
+        whys: list[str] = []
+        for tier in (self._templates.match, self._phrases.match, self._guarded, self._ask_model):
+            found = tier(text, view)
+            timings.update(found.timings_ms)
+            whys.append(found.why)
+            if found.kind is not Kind.NONE:
+                break
+        return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
+
+    def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
+        """Refuse a sentence about this home that holds a time, condition, negation or report."""
+        start = time.perf_counter()
+        words = self._words[text.language]
+        hit = guard(text.text, words)
+        is_home = hit is not None and bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+        timings = {"guard": (time.perf_counter() - start) * 1000}
+        if hit is None or not is_home:
+            return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
+        values = {"kind": hit.kind, "words": hit.words}
+        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+
+    def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
+        if self._model is not None:
+            return self._model.understand(text, view)
+        words = self._words[text.language]
+        is_home = bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+        key = "not_understood" if is_home else "not_home"
+        return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
+
+
+def _why(hit: GuardHit) -> str:
+    return f"{hit.kind}: {hit.words!r} is not understood, so nothing runs"

@@ -1,0 +1,136 @@
+"""The app's words of one language, as data: what things are called, what verbs mean, what must not be overheard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from agentkit.errors import ConfigError
+
+Table = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Words:
+    """One language's words. Every list may be empty: an app that says nothing about a thing does not get it."""
+
+    language: str
+    kinds: Table = field(default_factory=dict)
+    """Device type → words that mean any device of it."""
+    device_classes: Table = field(default_factory=dict)
+    """type.class → words that mean only the devices of that class, or with such a word in their name."""
+    verbs: Table = field(default_factory=dict)
+    """Act, or act.topic or act.type → phrases; "…" in a phrase stands for what it acts on."""
+    states: Table = field(default_factory=dict)
+    """Act → how things are afterwards; only a wish makes it a command ("make sure it is closed")."""
+    wishes: tuple[str, ...] = ()
+    """Phrases that wish for a state."""
+    asks: tuple[str, ...] = ()
+    """The wishes that stay commands with a question mark ("can … be locked?")."""
+    copulas: tuple[str, ...] = ()
+    """"is", "be": allowed only in a wish, because they report otherwise."""
+    topics: Table = field(default_factory=dict)
+    """brightness, temperature, volume … → words for it."""
+    units: Table = field(default_factory=dict)
+    """percent, degrees, kelvin … → words after (or before) a number."""
+    colors: Table = field(default_factory=dict)
+    """Canonical colour → words."""
+    modes: Table = field(default_factory=dict)
+    """Canonical climate mode → words."""
+    levels: Table = field(default_factory=dict)
+    """Percentage, as text → words for it ("half", 一半)."""
+    whites: Table = field(default_factory=dict)
+    """Colour temperature in kelvin, as text → words for it."""
+    slightly: tuple[str, ...] = ()
+    """Words that ask for a small difference."""
+    links: tuple[str, ...] = ()
+    """How the words of a name are turned around: "{tail} in the {head}"."""
+    to: tuple[str, ...] = ()
+    """Words before the value that is wanted."""
+    at: tuple[str, ...] = ()
+    """Words before a value that may be a time as well: the number then needs its unit."""
+    by: tuple[str, ...] = ()
+    """Words before a difference."""
+    it: tuple[str, ...] = ()
+    """Words for the device just spoken of in the same sentence."""
+    also: tuple[str, ...] = ()
+    """Words that join two devices or two commands."""
+    prepositions: tuple[str, ...] = ()
+    """Words that mean nothing before a device or place, but much elsewhere ("on the first floor", "lights on")."""
+    fillers: tuple[str, ...] = ()
+    """Words that carry no meaning of their own: articles, particles, prepositions."""
+    here: tuple[str, ...] = ()
+    """Words for the speaker's room."""
+    everything: tuple[str, ...] = ()
+    """Words that mean all of a kind."""
+    whole_home: tuple[str, ...] = ()
+    """Words that mean the whole home, so the speaker's room is no default."""
+    guards: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
+    """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
+    polite: tuple[re.Pattern[str], ...] = ()
+    """Frames around a command that mean nothing ("could you please")."""
+    corrections: tuple[re.Pattern[str], ...] = ()
+    """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Spelling → the spelling that templates and these words use."""
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+    cancel: tuple[str, ...] = ()
+    """Whole utterances that call off what was asked."""
+
+
+_PATTERNS = ("polite", "corrections")
+_TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites")
+
+
+def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
+    """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
+    known = {f.name for f in fields(Words)} - {"language"}
+    values: dict[str, Any] = {"language": language}
+    for key, value in raw.items():
+        if key not in known:
+            raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
+        values[key] = _read(key, value, path)
+    return Words(**values)
+
+
+def _read(key: str, value: Any, path: Path | str) -> Any:
+    if key == "guards":
+        return {str(k): _patterns(f"{key}.{k}", v, path) for k, v in _mapping(key, value, path).items()}
+    if key in _PATTERNS:
+        return _patterns(key, value, path)
+    if key in _TABLES:
+        return {_text(k): _list(f"{key}.{k}", v, path) for k, v in _mapping(key, value, path).items()}
+    if key == "synonyms":
+        return {_text(k): _text(v) for k, v in _mapping(key, value, path).items()}
+    return _list(key, value, path)
+
+
+def _text(value: Any) -> str:
+    """Text as written: YAML reads on, off, yes and no as booleans."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+def _mapping(key: str, value: Any, path: Path | str) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{key} is {type(value).__name__}, wanted a mapping of words", path=path, key=key)
+    return value
+
+
+def _list(key: str, value: Any, path: Path | str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ConfigError(f"{key} is {type(value).__name__}, wanted a list of words", path=path, key=key)
+    return tuple(_text(x) for x in value)
+
+
+def _patterns(key: str, value: Any, path: Path | str) -> tuple[re.Pattern[str], ...]:
+    found = []
+    for text in _list(key, value, path):
+        try:
+            found.append(re.compile(text, re.IGNORECASE))
+        except re.error as err:
+            raise ConfigError(f"{key}: {text!r} is no regular expression: {err}", path=path, key=key) from err
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""The verbs of a smart home, one file per kind of device."""

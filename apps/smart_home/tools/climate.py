@@ -1,0 +1,113 @@
+"""Heating and cooling: target temperature, mode and fan."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from agentkit.devices.adapter import Device
+from agentkit.understanding.tools import Decision, Range, tool
+
+from .common import clamp, number, refuse, tidy, to
+
+CELSIUS, FAHRENHEIT = "°C", "°F"
+UNIT_WORDS = {"celsius": CELSIUS, "fahrenheit": FAHRENHEIT}
+PLAUSIBLE = {CELSIUS: (5.0, 40.0), FAHRENHEIT: (41.0, 104.0)}
+"""Target temperatures that people mean, where the device names no limits; water heaters are hotter."""
+PLAUSIBLE_WATER = {CELSIUS: (30.0, 75.0), FAHRENHEIT: (86.0, 167.0)}
+SAME_MODE = {"auto": "heat_cool", "heat_cool": "auto"}
+
+
+@tool(types=("climate", "water_heater"))
+def set_temperature(
+    device: Device,
+    temperature: Annotated[float, Range(0, 200, "°")],
+    unit: Literal["celsius", "fahrenheit"] | None = None,
+) -> Decision:
+    """Set the temperature that a heating or cooling device should reach."""
+    own = unit_of(device)
+    low, high = _limits(device, own)
+    target = temperature if unit is None else convert(temperature, UNIT_WORDS[unit], own)
+    if unit is None and not low <= target <= high:
+        other = FAHRENHEIT if own == CELSIUS else CELSIUS
+        moved = convert(temperature, other, own)  # 26 said to a device that counts in °F can only be °C
+        target = moved if low <= moved <= high else target
+    if not low <= target <= high:
+        return refuse("out_of_range", device, value=tidy(temperature), low=tidy(low), high=tidy(high), unit=own)
+    return _heat_to(device, target, own)
+
+
+@tool(types=("climate", "water_heater"))
+def adjust_temperature(
+    device: Device,
+    step: Annotated[float, Range(-30, 30, "°")],
+    unit: Literal["celsius", "fahrenheit"] | None = None,
+) -> Decision:
+    """Make it warmer (step above 0) or cooler (step below 0) by so many degrees."""
+    own = unit_of(device)
+    current = number(device, "temperature", "target_temperature", "current_temperature")
+    if current is None:
+        return refuse("unknown_value", device, what="temperature")
+    if unit is not None and UNIT_WORDS[unit] != own:
+        step = step * 1.8 if own == FAHRENHEIT else step / 1.8
+    low, high = _limits(device, own)
+    return _heat_to(device, clamp(current + step, low, high), own)
+
+
+@tool(types=("climate",))
+def set_hvac_mode(
+    device: Device, mode: Literal["off", "heat", "cool", "heat_cool", "auto", "dry", "fan_only"]
+) -> Decision:
+    """Set what a climate device does: heat, cool, dry, only blow, or decide by itself."""
+    modes = [str(m) for m in device.attributes.get("hvac_modes") or []]
+    if modes and mode not in modes and mode != "off":
+        other = SAME_MODE.get(mode)
+        if other not in modes:
+            return refuse("unknown_mode", device, mode=mode, modes=modes)
+        return to(device, other, mode=other)
+    return to(device, mode, mode=mode)
+
+
+@tool(types=("climate", "fan"))
+def set_fan_mode(device: Device, mode: str) -> Decision:
+    """Set the named fan level of a climate device or fan, for example auto or low."""
+    key, listed = ("fan_mode", "fan_modes") if device.type == "climate" else ("preset_mode", "preset_modes")
+    modes = [str(m) for m in device.attributes.get(listed) or []]
+    if not modes:
+        return refuse("unsupported", device, what="fan_mode")
+    wanted = next((m for m in modes if m.casefold() == mode.strip().casefold()), None)
+    if wanted is None:
+        return refuse("unknown_mode", device, mode=mode, modes=modes)
+    return to(device, None, {key: wanted}, mode=wanted)
+
+
+def unit_of(device: Device) -> str:
+    """Return °C or °F: what the device says, else what its numbers can only mean."""
+    for key in ("temperature_unit", "unit_of_measurement", "native_temperature_unit", "unit"):
+        text = str(device.attributes.get(key) or "").strip().upper().replace("º", "°")
+        if text in ("°F", "F", "FAHRENHEIT"):
+            return FAHRENHEIT
+        if text in ("°C", "C", "CELSIUS"):
+            return CELSIUS
+    hint = number(device, "temperature", "target_temperature", "current_temperature", "max_temp")
+    return FAHRENHEIT if device.type == "climate" and hint is not None and hint > 45 else CELSIUS
+
+
+def convert(value: float, unit: str, wanted: str) -> float:
+    """Convert a temperature between °C and °F."""
+    if unit == wanted:
+        return value
+    return round(value * 1.8 + 32, 1) if wanted == FAHRENHEIT else round((value - 32) / 1.8, 1)
+
+
+def _limits(device: Device, unit: str) -> tuple[float, float]:
+    low, high = (PLAUSIBLE_WATER if device.type == "water_heater" else PLAUSIBLE)[unit]
+    own_low, own_high = number(device, "min_temp"), number(device, "max_temp")
+    return (low if own_low is None else own_low), (high if own_high is None else own_high)
+
+
+def _heat_to(device: Device, target: float, unit: str) -> Decision:
+    step = number(device, "target_temp_step") or (1.0 if unit == FAHRENHEIT else 0.5)
+    value = tidy(round(target / step) * step)
+    has_other_name = "target_temperature" in device.attributes and "temperature" not in device.attributes
+    key = "target_temperature" if has_other_name else "temperature"
+    return to(device, None, {key: value}, temperature=value, unit=unit)

@@ -1,0 +1,44 @@
+"""Fans: speed and oscillation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from agentkit.devices.adapter import Device
+from agentkit.understanding.tools import Decision, Range, tool
+
+from .common import can, clamp, is_on, number, refuse, to
+
+
+@tool(types=("fan",))
+def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]) -> Decision:
+    """Set how fast a fan turns, in percent."""
+    if not can(device, "set_speed"):
+        return refuse("unsupported", device, what="speed")
+    if not 0 <= percentage <= 100:
+        return refuse("out_of_range", device, value=percentage, low=0, high=100, unit="%")
+    return _spin(device, percentage)
+
+
+@tool(types=("fan",))
+def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
+    """Make a fan faster (step above 0) or slower (step below 0) by so many percent."""
+    if not can(device, "set_speed"):
+        return refuse("unsupported", device, what="speed")
+    if not is_on(device):
+        return _spin(device, max(step, 0))
+    speed = number(device, "percentage")
+    slowest = number(device, "percentage_step") or 10
+    return _spin(device, round(clamp((50 if speed is None else speed) + step, slowest, 100)))
+
+
+@tool(types=("fan",))
+def set_fan_oscillation(device: Device, oscillation: Literal["on", "off"]) -> Decision:
+    """Let a fan swing from side to side, or stop that."""
+    if not can(device, "oscillate"):
+        return refuse("unsupported", device, what="oscillation")
+    return to(device, None, {"oscillating": oscillation == "on"}, oscillation=oscillation)
+
+
+def _spin(device: Device, percentage: int) -> Decision:
+    return to(device, "on" if percentage else "off", {"percentage": percentage}, percentage=percentage)

@@ -1,0 +1,106 @@
+"""Brightness, colour and colour temperature."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from agentkit.devices.adapter import Device
+from agentkit.understanding.tools import Decision, Range, tool
+
+from .colors import RGB, WHITES, color_name, kelvin_to_rgb, parse_color
+from .common import clamp, is_on, is_simulated, number, refuse, to
+
+COLOR_MODES = {"hs", "xy", "rgb", "rgbw", "rgbww"}
+WHITE_MODES = {"color_temp", "rgbww"}
+DEFAULT_KELVIN = 4000
+LOWEST_KELVIN, HIGHEST_KELVIN = 1500, 10_000
+KELVIN = Range(LOWEST_KELVIN, HIGHEST_KELVIN, "K")
+
+
+@tool(types=("light",))
+def set_brightness(device: Device, brightness: Annotated[int, Range(0, 100, "%")]) -> Decision:
+    """Set how bright a light is, in percent."""
+    if not _has_mode(device, lambda modes: modes != {"onoff"}):
+        return refuse("unsupported", device, what="brightness")
+    if not 0 <= brightness <= 100:
+        return refuse("out_of_range", device, value=brightness, low=0, high=100, unit="%")
+    return _bright(device, brightness)
+
+
+@tool(types=("light",))
+def adjust_brightness(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
+    """Make a light brighter (step above 0) or dimmer (step below 0) by so many percent."""
+    if not _has_mode(device, lambda modes: modes != {"onoff"}):
+        return refuse("unsupported", device, what="brightness")
+    if not is_on(device):
+        return _bright(device, max(step, 0))  # a dimmer light than a dark one is a dark one
+    level = number(device, "brightness")
+    current = 100 if level is None else level / 2.55
+    return _bright(device, round(clamp(current + step, 1, 100)))  # dimming does not switch off
+
+
+@tool(types=("light",))
+def set_color(device: Device, color: str) -> Decision:
+    """Set the colour of a light: a name such as red, or r,g,b."""
+    name = color_name(color)
+    if name in WHITES:
+        return set_color_temperature(device, WHITES[name])
+    rgb = parse_color(color)
+    if rgb is None:
+        return refuse("unknown_color", device, color=color)
+    if _has_mode(device, lambda modes: bool(modes & COLOR_MODES)):
+        return to(device, "on", _color_attributes(device, rgb), color=name)
+    if name == "white" and _has_mode(device, lambda modes: bool(modes & WHITE_MODES)):
+        return _white(device, DEFAULT_KELVIN)
+    return refuse("unsupported", device, what="color")
+
+
+@tool(types=("light",))
+def set_color_temperature(device: Device, kelvin: Annotated[int, KELVIN]) -> Decision:
+    """Set how warm (2700) or cool (6500) the white of a light is, in kelvin."""
+    low = number(device, "min_color_temp_kelvin", "min_kelvin") or LOWEST_KELVIN
+    high = number(device, "max_color_temp_kelvin", "max_kelvin") or HIGHEST_KELVIN
+    if not _has_mode(device, lambda modes: bool(modes & (WHITE_MODES | COLOR_MODES))):
+        return refuse("unsupported", device, what="color_temperature")
+    if not low <= kelvin <= high:
+        return refuse("out_of_range", device, value=kelvin, low=int(low), high=int(high), unit="K")
+    return _white(device, kelvin)
+
+
+@tool(types=("light",))
+def adjust_color_temperature(device: Device, step: Annotated[int, Range(-5000, 5000, "K")]) -> Decision:
+    """Make the white of a light cooler (step above 0) or warmer (step below 0) by so many kelvin."""
+    if not _has_mode(device, lambda modes: bool(modes & (WHITE_MODES | COLOR_MODES))):
+        return refuse("unsupported", device, what="color_temperature")
+    current = number(device, "color_temp_kelvin") or DEFAULT_KELVIN
+    low = number(device, "min_color_temp_kelvin", "min_kelvin") or 2000
+    high = number(device, "max_color_temp_kelvin", "max_kelvin") or 6500
+    return _white(device, round(clamp(current + step, low, high)))
+
+
+def _has_mode(device: Device, test: Any) -> bool:
+    """Test the light's colour modes; a light that does not list any may be able to."""
+    modes = device.attributes.get("supported_color_modes")
+    return not isinstance(modes, list | tuple) or bool(test({str(m) for m in modes}))
+
+
+def _bright(device: Device, brightness: int) -> Decision:
+    if brightness <= 0:
+        return to(device, "off", brightness=0)
+    return to(device, "on", {"brightness": (brightness * 255 + 50) // 100}, brightness=brightness)
+
+
+def _color_attributes(device: Device, rgb: RGB) -> dict[str, Any]:
+    attributes: dict[str, Any] = {"rgb_color": list(rgb)}
+    if is_simulated(device) and "color_temp_kelvin" in device.attributes:
+        attributes["color_temp_kelvin"] = None  # it shows one or the other
+    return attributes
+
+
+def _white(device: Device, kelvin: int) -> Decision:
+    if not _has_mode(device, lambda modes: bool(modes & WHITE_MODES)):
+        return to(device, "on", {"rgb_color": list(kelvin_to_rgb(kelvin))}, kelvin=kelvin)
+    attributes: dict[str, Any] = {"color_temp_kelvin": kelvin}
+    if is_simulated(device) and "rgb_color" in device.attributes:
+        attributes["rgb_color"] = None
+    return to(device, "on", attributes, kelvin=kelvin)

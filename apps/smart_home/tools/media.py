@@ -1,0 +1,97 @@
+"""Players: playing, skipping and volume."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from agentkit.devices.adapter import Device
+from agentkit.understanding.tools import Decision, Range, tool
+
+from .common import can, clamp, is_simulated, number, refuse, to
+
+PLAYER = ("media_player",)
+MAX_QUERY = 200
+
+
+@tool(types=PLAYER)
+def media_resume(device: Device) -> Decision:
+    """Go on playing, or start to play."""
+    return to(device, "playing")
+
+
+@tool(types=PLAYER)
+def media_pause(device: Device) -> Decision:
+    """Pause what is playing."""
+    return to(device, "paused")
+
+
+@tool(types=PLAYER)
+def media_stop(device: Device) -> Decision:
+    """Stop what is playing."""
+    return to(device, "idle")
+
+
+@tool(types=PLAYER)
+def media_next(device: Device) -> Decision:
+    """Skip to the next track."""
+    return _skip(device, 1)
+
+
+@tool(types=PLAYER)
+def media_previous(device: Device) -> Decision:
+    """Go back to the previous track."""
+    return _skip(device, -1)
+
+
+@tool(types=PLAYER)
+def media_search_play(device: Device, query: str) -> Decision:
+    """Find music, a show or a station by name and play it."""
+    title = " ".join(query.split())[:MAX_QUERY]
+    if not title:
+        return refuse("empty_query", device)
+    attributes: dict[str, Any] = {"media_title": title} if is_simulated(device) else {}
+    return to(device, "playing", attributes, query=title)
+
+
+@tool(types=PLAYER)
+def set_volume(device: Device, volume: Annotated[int, Range(0, 100, "%")]) -> Decision:
+    """Set how loud a player is, in percent."""
+    if not can(device, "volume_set", "volume_step"):
+        return refuse("unsupported", device, what="volume")
+    if not 0 <= volume <= 100:
+        return refuse("out_of_range", device, value=volume, low=0, high=100, unit="%")
+    return _loud(device, volume)
+
+
+@tool(types=PLAYER)
+def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
+    """Make a player louder (step above 0) or quieter (step below 0) by so many percent."""
+    if not can(device, "volume_set", "volume_step"):
+        return refuse("unsupported", device, what="volume")
+    level = number(device, "volume_level")
+    current = 50.0 if level is None else level * 100
+    return _loud(device, round(clamp(current + step, 0, 100)))
+
+
+@tool(types=PLAYER)
+def mute(device: Device) -> Decision:
+    """Silence a player without changing its volume."""
+    return to(device, None, {"is_volume_muted": True})
+
+
+@tool(types=PLAYER)
+def unmute(device: Device) -> Decision:
+    """Let a muted player be heard again."""
+    return to(device, None, {"is_volume_muted": False})
+
+
+def _loud(device: Device, volume: int) -> Decision:
+    attributes: dict[str, Any] = {"volume_level": round(volume / 100, 2)}
+    if volume and device.attributes.get("is_volume_muted") is True:
+        attributes["is_volume_muted"] = False  # nobody asks for a volume and silence
+    return to(device, None, attributes, volume=volume)
+
+
+def _skip(device: Device, step: int) -> Decision:
+    track = number(device, "media_track")
+    return to(device, None, {} if track is None else {"media_track": max(1, int(track) + step)})

@@ -1,0 +1,53 @@
+"""Vacuum cleaners and lawn mowers."""
+
+from __future__ import annotations
+
+from agentkit.devices.adapter import Device
+from agentkit.understanding.tools import Decision, tool
+
+from .common import to
+
+VACUUM = ("vacuum",)
+MOWER = ("lawn_mower",)
+
+
+@tool(types=VACUUM)
+def vacuum_start(device: Device) -> Decision:
+    """Let the vacuum cleaner clean."""
+    return to(device, "cleaning")
+
+
+@tool(types=VACUUM)
+def vacuum_return(device: Device) -> Decision:
+    """Send the vacuum cleaner back to its base."""
+    return to(device, "docked" if device.state == "docked" else "returning")
+
+
+@tool(types=VACUUM)
+def vacuum_pause(device: Device) -> Decision:
+    """Pause the vacuum cleaner where it is."""
+    return to(device, "paused")
+
+
+@tool(types=VACUUM)
+def vacuum_stop(device: Device) -> Decision:
+    """Stop the vacuum cleaner where it is."""
+    return to(device, "idle")
+
+
+@tool(types=VACUUM)
+def vacuum_clean_area(device: Device, area: str) -> Decision:
+    """Let the vacuum cleaner clean one room."""
+    return to(device, "cleaning", area=area)
+
+
+@tool(types=MOWER)
+def mower_start(device: Device) -> Decision:
+    """Let the lawn mower mow."""
+    return to(device, "mowing")
+
+
+@tool(types=MOWER)
+def mower_dock(device: Device) -> Decision:
+    """Send the lawn mower back to its base."""
+    return to(device, "docked" if device.state == "docked" else "returning")

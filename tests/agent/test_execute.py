@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from agentkit.agent.execute import Executor, Limits
+from agentkit.agent.resolve import Step
+from agentkit.devices.adapter import Change, Device
+from agentkit.devices.registry import Registry
+from agentkit.types import ActionResult, Status
+from agentkit.understanding.tools import Decision, Tool
+from tests.agent.house import HOUSE, TOOLS, OddAdapter, house_view, with_function
+
+FAST = Limits(timeout_ms=150, verify_ms=40, max_hung=2)
+
+
+class Bench:
+    """A house, its adapter and an executor."""
+
+    def __init__(self, limits: Limits = FAST, **faults: str):
+        self.registry = Registry(HOUSE)
+        self.adapter = OddAdapter(self.registry, **faults)
+        self.executor = Executor(self.adapter, limits=limits)
+        self.released = threading.Event()
+
+    def run(self, *steps: Step, **options: object) -> tuple[ActionResult, ...]:
+        return self.executor.execute(steps, house_view(), **options)  # type: ignore[arg-type]
+
+    def one(self, tool: Tool | str, device_id: str, **args: object) -> ActionResult:
+        (result,) = self.run(step(tool, device_id, **args))
+        return result
+
+    def hang(self, _: Device) -> Decision:
+        self.released.wait(20)
+        return Decision({}, "late")
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.released.set()
+
+
+def step(tool: Tool | str, *device_ids: str, **args: object) -> Step:
+    return Step(TOOLS[tool] if isinstance(tool, str) else tool, args, device_ids)  # type: ignore[arg-type]
+
+
+def test_a_device_that_did_it_is_done_with_the_state_read_back(bench):
+    result = bench.one("set_brightness", "light.lamp_1", brightness=50)
+    assert (result.status, result.state, result.attributes["brightness"]) == (Status.DONE, "on", 127)
+    assert bench.registry.get("light.lamp_1").state == "on"
+
+
+def test_unlock_unlocks_and_lock_locks(bench):
+    assert bench.one("unlock", "lock.front").state == "unlocked"
+    assert bench.one("lock", "lock.front").state == "locked"
+
+
+def test_a_device_that_ignores_the_command_is_a_failure():
+    bench = Bench(light__lamp_1="ignores")
+    result = bench.one("turn_on", "light.lamp_1")
+    assert (result.status, result.reason, result.state) == (Status.FAILED, "ignored", "off")
+
+
+def test_what_is_already_so_is_sent_all_the_same(bench):
+    assert bench.one("turn_off", "light.lamp_1").status is Status.DONE
+    assert bench.adapter.sent_to == ["light.lamp_1"]
+
+
+def test_an_offline_device_is_not_sent_anything(bench):
+    result = bench.one("turn_on", "switch.plug")
+    assert (result.status, result.reason) == (Status.FAILED, "unavailable")
+    assert bench.adapter.sent == []
+
+
+@pytest.mark.parametrize(("fault", "reason"), [("refuses", "rejected"), ("crashes", "error"), ("hangs", "timeout")])
+def test_what_the_device_does_wrong_is_the_reason(fault, reason):
+    bench = Bench(light__lamp_1=fault)
+    result = bench.one("turn_on", "light.lamp_1")
+    assert (result.status, result.reason) == (Status.FAILED, reason)
+    assert bench.one("turn_on", "light.lamp_11").status is Status.DONE
+    bench.adapter.released.set()
+
+
+def test_a_device_that_did_it_but_answers_late_is_done():
+    bench = Bench(light__lamp_1="answers_late")
+    assert bench.one("turn_on", "light.lamp_1").status is Status.DONE
+    bench.adapter.released.set()
+
+
+def test_a_device_that_cannot_be_read_back_is_unknown():
+    bench = Bench(light__lamp_1="unreadable")
+    assert bench.one("turn_on", "light.lamp_1").status is Status.UNKNOWN
+
+
+def test_a_device_on_its_way_is_unknown_not_ignored():
+    bench = Bench(cover__window="moves_slowly")
+    result = bench.one("open_cover", "cover.window")
+    assert (result.status, result.reason, result.state) == (Status.UNKNOWN, "in_progress", "opening")
+
+
+def test_a_device_that_needs_a_moment_is_waited_for():
+    bench = Bench(Limits(timeout_ms=500, verify_ms=2000), light__lamp_1="ignores")
+    timer = threading.Timer(0.1, bench.registry.report, args=("light.lamp_1",), kwargs={"state": "on"})
+    timer.start()
+    assert bench.one("turn_on", "light.lamp_1").status is Status.DONE
+    timer.join()
+
+
+def test_a_removed_device_is_reported_as_not_found(bench):
+    bench.registry.remove("light.lamp_1")
+    assert bench.one("turn_on", "light.lamp_1").reason == "not_found"
+
+
+def test_the_function_sees_the_state_of_now_not_of_the_snapshot(bench):
+    seen = []
+
+    def look(device: Device) -> Decision:
+        seen.append(device.state)
+        return Decision({device.id: Change("on")})
+
+    bench.registry.report("light.lamp_1", state="on")
+    bench.one(with_function("turn_on", look), "light.lamp_1")
+    assert seen == ["on"]
+
+
+def raises(_: Device) -> Decision:
+    raise RuntimeError("boom\nwith a second line")
+
+
+def leaves(_: Device) -> Decision:
+    sys.exit(3)
+
+
+@pytest.mark.parametrize("function", [raises, leaves])
+def test_a_function_that_raises_is_an_error_in_one_line(bench, function):
+    result = bench.one(with_function("turn_on", function), "light.lamp_1")
+    assert (result.status, result.reason) == (Status.FAILED, "error")
+    assert "\n" not in result.detail
+    assert bench.one("turn_on", "light.lamp_1").status is Status.DONE
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        None,
+        "on",
+        Decision(),
+        Decision({"light.lamp_1": "on"}),
+        Decision({3: Change("on")}),
+        Decision(None),
+        Decision({}, 7),
+    ],
+)
+def test_a_function_that_returns_nonsense_moves_nothing(bench, nonsense):
+    result = bench.one(with_function("turn_on", lambda _: nonsense), "light.lamp_1")
+    assert (result.status, result.reason) == (Status.FAILED, "bad_result")
+    assert bench.adapter.sent == []
+
+
+def test_a_question_that_decides_a_change_moves_nothing(bench):
+    ask = with_function("get_state", lambda _: Decision({"light.lamp_1": Change("on")}))
+    assert bench.one(ask, "light.lamp_1").reason == "bad_result"
+    assert bench.adapter.sent == []
+
+
+def test_a_function_that_hangs_times_out_and_the_next_command_works(bench):
+    began = time.monotonic()
+    result = bench.one(with_function("turn_on", bench.hang), "light.lamp_1")
+    assert (result.status, result.reason) == (Status.FAILED, "timeout")
+    assert bench.one("turn_on", "light.lamp_11").status is Status.DONE
+    assert time.monotonic() - began < 2
+
+
+def test_a_tool_with_too_many_hung_calls_is_refused_until_one_ends(bench):
+    stuck = with_function("turn_on", bench.hang)
+    reasons = [bench.one(stuck, "light.lamp_1").reason for _ in range(3)]
+    assert reasons == ["timeout", "timeout", "hung"]
+    assert bench.one("turn_off", "light.lamp_1").status is Status.DONE
+    bench.released.set()
+    deadline = time.monotonic() + 2
+    while bench.executor.runner.hung() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert bench.one(stuck, "light.lamp_1").reason == "late"
+
+
+def test_hung_threads_do_not_hold_up_the_end_of_the_process(bench):
+    bench.one(with_function("turn_on", bench.hang), "light.lamp_1")
+    stuck = [t for t in threading.enumerate() if t.name == "agentkit tool turn_on"]
+    assert stuck
+    assert all(t.daemon for t in stuck)
+
+
+def test_a_reason_of_the_function_reaches_the_result(bench):
+    refused = with_function("turn_on", lambda _: Decision({}, "out_of_range", {"low": 1}))
+    result = bench.one(refused, "light.lamp_1")
+    assert (result.status, result.reason, result.facts["low"]) == (Status.FAILED, "out_of_range", 1)
+
+
+def test_the_same_step_twice_runs_once(bench):
+    results = bench.run(step("turn_on", "light.lamp_1"), step("turn_on", "light.lamp_1"))
+    assert len(results) == len(bench.adapter.sent) == 1
+
+
+def test_the_same_tool_with_other_arguments_runs_again(bench):
+    bench.run(
+        step("set_brightness", "light.lamp_1", brightness=1), step("set_brightness", "light.lamp_1", brightness=9)
+    )
+    assert len(bench.adapter.sent) == 2
+
+
+def test_a_failure_does_not_stop_the_steps_after_it():
+    bench = Bench(light__lamp_1="ignores")
+    results = bench.run(step("turn_on", "light.lamp_1"), step("turn_on", "light.lamp_11"))
+    assert [r.status for r in results] == [Status.FAILED, Status.DONE]
+
+
+def test_steps_past_the_turns_time_are_skipped():
+    now = iter(float(n) for n in range(0, 10_000, 15))
+    adapter = OddAdapter(Registry(HOUSE))
+    executor = Executor(adapter, limits=FAST, clock=lambda: next(now))
+    results = executor.execute([step("turn_on", "light.lamp_1"), step("turn_on", "light.lamp_11")], house_view())
+    assert [r.status for r in results] == [Status.DONE, Status.SKIPPED]
+    assert adapter.sent_to == ["light.lamp_1"]
+
+
+def test_a_scene_that_moves_others_reports_the_worst_of_them(bench):
+    (result,) = bench.run(step("activate_scene", "scene.night"))
+    assert (result.status, result.action.device_id) == (Status.DONE, "scene.night")
+    assert bench.registry.get("cover.garage").state == "open"
+
+
+def test_the_guard_stops_a_scene_from_moving_a_device_it_did_not_name(bench):
+    def guard(_: Step, device: Device, change: Change) -> str | None:
+        return "denied" if (device.device_class, change.state) == ("garage", "open") else None
+
+    (result,) = bench.run(step("activate_scene", "scene.night"), guard=guard)
+    assert (result.status, result.reason) == (Status.FAILED, "denied")
+    assert bench.registry.get("cover.garage").state == "closed"
+
+
+def test_a_question_reads_live_states_in_one_call(bench):
+    bench.registry.report("cover.window", state="open")
+    (result,) = bench.run(step("get_state", "cover.window", "cover.garage"))
+    assert [row["state"] for row in result.facts["items"]] == ["open", "closed"]
+    assert result.reply_key == "state.many"
+
+
+def test_a_question_about_an_offline_device_says_so(bench):
+    bench.registry.report("light.lamp_1", is_available=False)
+    assert bench.one("get_state", "light.lamp_1").reason == "unavailable"

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from agentkit.agent.policy import evaluate
+from agentkit.agent.resolve import Step
+from agentkit.policy_rules import PolicyRule, Verdict
+from tests.agent.house import TOOLS, house_view
+
+GARAGE = PolicyRule(Verdict.CONFIRM, types=("cover",), device_classes=("garage",), reason="doors are asked about")
+LOCKS = PolicyRule(Verdict.CONFIRM, tools=("unlock",), reason="locks are asked about")
+NO_CHILDREN = PolicyRule(Verdict.DENY, types=("lock",), users=("kid",), reason="not for children")
+
+
+def steps(*pairs: tuple[str, str]) -> list[Step]:
+    return [Step(TOOLS[tool], {}, (device,)) for tool, device in pairs]
+
+
+def test_without_a_rule_everything_is_allowed():
+    assert evaluate((), steps(("unlock", "lock.front")), house_view()).verdict is Verdict.ALLOW
+
+
+def test_a_risky_action_hidden_in_a_list_makes_the_whole_turn_wait():
+    turn = steps(("turn_off", "light.lamp_1"), ("open_cover", "cover.garage"), ("turn_on", "light.lamp_11"))
+    ruling = evaluate((GARAGE,), turn, house_view())
+    assert ruling.verdict is Verdict.CONFIRM
+    assert ruling.device_ids == ("cover.garage",)
+    assert ruling.reason == "doors are asked about"
+
+
+def test_the_strictest_verdict_of_all_actions_wins():
+    turn = steps(("open_cover", "cover.garage"), ("unlock", "lock.front"))
+    ruling = evaluate((GARAGE, NO_CHILDREN), turn, house_view(), user="kid")
+    assert (ruling.verdict, ruling.reason) == (Verdict.DENY, "not for children")
+
+
+def test_for_one_device_the_first_rule_that_fits_decides():
+    trusted = PolicyRule(Verdict.ALLOW, tools=("unlock",), users=("ann",))
+    turn = steps(("unlock", "lock.front"))
+    assert evaluate((trusted, LOCKS), turn, house_view(), user="ann").verdict is Verdict.ALLOW
+    assert evaluate((trusted, LOCKS), turn, house_view(), user="bob").verdict is Verdict.CONFIRM
+    assert evaluate((trusted, LOCKS), turn, house_view()).verdict is Verdict.CONFIRM
+
+
+def test_locking_is_not_unlocking():
+    assert evaluate((LOCKS,), steps(("lock", "lock.front")), house_view()).verdict is Verdict.ALLOW
+
+
+def test_a_rule_for_a_source_leaves_other_sources_alone():
+    rule = PolicyRule(Verdict.DENY, tools=("unlock",), sources=("voice",))
+    turn = steps(("unlock", "lock.front"))
+    assert evaluate((rule,), turn, house_view(), source="voice").verdict is Verdict.DENY
+    assert evaluate((rule,), turn, house_view(), source="http").verdict is Verdict.ALLOW
+
+
+def test_a_rule_for_a_class_leaves_devices_without_a_class_alone():
+    assert evaluate((GARAGE,), steps(("turn_on", "light.lamp_1")), house_view()).verdict is Verdict.ALLOW
+
+
+def test_many_devices_at_once_are_asked_about_and_few_are_not():
+    rule = PolicyRule(Verdict.CONFIRM, more_than=2, reason="that is a lot")
+    lights = [("turn_on", d.id) for d in house_view().devices if d.type == "light"]
+    assert evaluate((rule,), steps(*lights), house_view()).verdict is Verdict.CONFIRM
+    assert evaluate((rule,), steps(*lights[:2]), house_view()).verdict is Verdict.ALLOW
+
+
+def test_questions_are_never_held_back():
+    ask = [Step(TOOLS["get_state"], {}, ("lock.front", "cover.garage"))]
+    rule = PolicyRule(Verdict.DENY, reason="nothing")
+    assert evaluate((rule,), ask, house_view()).verdict is Verdict.ALLOW

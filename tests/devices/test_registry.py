@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentkit.devices.adapter import Device
+from agentkit.devices.registry import Event, Registry
+from agentkit.devices.validate import MAX_DEVICES
+from agentkit.errors import DeviceError, DeviceUnknown
+from tests.devices.home import LAMP, make_home
+
+FAN = Device("fan.new", "Fan", "fan", "den", ("风扇",), "on", {"percentage": 40})
+
+
+def test_report_merges_attributes_and_removes_those_that_are_none() -> None:
+    registry = Registry(make_home())
+    registry.report("light.lamp", state="on", attributes={"brightness": None, "rgb_color": [1, 2, 3]})
+    assert registry.get("light.lamp").state == "on"
+    assert registry.get("light.lamp").attributes == {"rgb_color": [1, 2, 3]}
+
+
+def test_version_grows_with_names_and_devices_but_not_with_states() -> None:
+    registry = Registry(make_home())
+    before = registry.version
+    registry.report("light.lamp", state="on", is_available=False)
+    assert registry.version == before
+    registry.upsert(replace(registry.get("light.lamp"), name="Big Lamp"))
+    assert registry.version == before + 1
+    registry.upsert(FAN)
+    registry.remove(FAN.id)
+    assert registry.version == before + 3
+
+
+def test_devices_is_one_snapshot_that_later_reports_do_not_change() -> None:
+    registry = Registry(make_home())
+    snapshot = registry.devices()
+    registry.report("light.lamp", state="on")
+    assert next(d for d in snapshot if d.id == "light.lamp").state == "off"
+    assert next(d for d in registry.devices() if d.id == "light.lamp").state == "on"
+
+
+def test_an_unknown_device_is_named_in_the_error() -> None:
+    registry = Registry(make_home())
+    for call in (registry.get, registry.remove, registry.report):
+        with pytest.raises(DeviceUnknown, match=r"light\.nope"):
+            call("light.nope")
+
+
+def test_two_devices_may_have_one_name() -> None:
+    registry = Registry(make_home())
+    registry.upsert(Device("light.other", "Lamp", "light", "hall"))
+    assert [d.id for d in registry.devices() if d.name == "Lamp"] == ["light.lamp", "light.other"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": ""}, "device id"),
+        ({"id": "a/../b"}, "device id"),
+        ({"id": "x" * 101}, "device id"),
+        ({"type": "Light!"}, "type is"),
+        ({"name": " "}, "name"),
+        ({"name": "a\x00b"}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"aliases": ("ok", "bad\nalias")}, "name"),
+        ({"aliases": tuple(f"a{n}" for n in range(41))}, "aliases"),
+        ({"area": "moon"}, "area 'moon' is unknown; known are den, hall"),
+        ({"attributes": {"x": float("nan")}}, "plain JSON"),
+        ({"attributes": {"x": object()}}, "plain JSON"),
+        ({"attributes": {"x": "y" * 20_000}}, "at most 16384"),
+        ({"state": "x" * 300}, "state must be text"),
+        ({"endpoint": "file:///etc/passwd"}, "wanted http"),
+        ({"endpoint": "http://8.8.8.8/x"}, "private address"),
+    ],
+)
+def test_a_device_that_is_not_acceptable_is_refused_and_changes_nothing(
+    change: dict[str, object], message: str
+) -> None:
+    registry = Registry(make_home())
+    version = registry.version
+    with pytest.raises(DeviceError, match=message):
+        registry.upsert(replace(FAN, **change))  # type: ignore[arg-type]
+    assert registry.version == version
+    assert len(registry.devices()) == 2
+
+
+def test_the_number_of_devices_is_bounded_but_known_ones_can_still_change() -> None:
+    registry = Registry(make_home(*(Device(f"light.n{n}", "L", "light") for n in range(MAX_DEVICES))))
+    with pytest.raises(DeviceError, match="2000 devices"):
+        registry.upsert(FAN)
+    assert registry.upsert(Device("light.n0", "New name", "light")).name == "New name"
+
+
+def test_listeners_hear_what_happened_in_order_until_they_leave() -> None:
+    registry, heard = Registry(make_home()), list[Event]()
+    leave = registry.subscribe(heard.append)
+    registry.report("light.lamp", state="on")
+    registry.report("light.lamp", state="on")  # says nothing new
+    registry.upsert(FAN)
+    registry.remove(FAN.id)
+    leave()
+    registry.report("light.lamp", state="off")
+    assert [e.kind for e in heard] == ["changed", "registered", "removed"]
+    assert [e.number for e in heard] == sorted(e.number for e in heard)
+    assert heard[0].before is not None
+    assert (heard[0].before.state, heard[0].device.state) == ("off", "on")
+
+
+def test_a_failing_listener_does_not_undo_the_report(caplog: pytest.LogCaptureFixture) -> None:
+    registry, heard = Registry(make_home()), list[Event]()
+
+    def fail(event: Event) -> None:
+        raise RuntimeError("broken listener")
+
+    registry.subscribe(fail)
+    registry.subscribe(heard.append)
+    assert registry.report("light.lamp", state="on").state == "on"
+    assert len(heard) == 1
+    assert "listener failed" in caplog.text
+
+
+def test_reports_from_many_threads_are_all_kept() -> None:
+    registry = Registry(make_home())
+
+    def work(n: int) -> None:
+        for i in range(100):
+            registry.report("light.lamp", attributes={f"t{n}": i})
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {registry.get("light.lamp").attributes[f"t{n}"] for n in range(8)} == {99}
+
+
+def test_what_was_registered_renamed_removed_and_reported_survives_a_restart(tmp_path: Path) -> None:
+    store = tmp_path / "state" / "devices.json"
+    first = Registry(make_home(), store=store)
+    first.upsert(FAN)
+    first.upsert(replace(LAMP, name="Renamed"))
+    first.remove("lock.door")
+    first.report("light.lamp", state="on", attributes={"brightness": None, "hue": 3})
+    first.report(FAN.id, is_available=False)
+    first.close()
+    again = Registry(make_home(), store=store)
+    assert {d.id for d in again.devices()} == {"light.lamp", "fan.new"}
+    lamp = again.get("light.lamp")
+    assert (lamp.name, lamp.state, lamp.attributes) == ("Renamed", "on", {"hue": 3})
+    assert again.get(FAN.id) == replace(FAN, is_available=False)
+
+
+def test_a_new_attribute_in_the_home_file_shows_beside_the_saved_state(tmp_path: Path) -> None:
+    store = tmp_path / "devices.json"
+    first = Registry(make_home(), store=store)
+    first.report("light.lamp", state="on", attributes={"brightness": 7})
+    first.close()
+    edited = replace(LAMP, name="Edited", attributes={"brightness": 100, "supported_color_modes": ["rgb"]})
+    lamp = Registry(make_home(edited), store=store).get("light.lamp")
+    assert (lamp.name, lamp.state) == ("Edited", "on")
+    assert lamp.attributes == {"brightness": 7, "supported_color_modes": ["rgb"]}
+
+
+def test_a_registration_is_on_disk_before_upsert_returns(tmp_path: Path) -> None:
+    store = tmp_path / "devices.json"
+    Registry(make_home(), store=store).upsert(FAN)
+    assert "fan.new" in json.loads(store.read_text())["devices"]
+
+
+def test_a_state_report_reaches_the_disk_without_being_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentkit.devices.store.SAVE_DELAY_S", 0.01)
+    store, saved = tmp_path / "devices.json", threading.Event()
+    registry = Registry(make_home(), store=store)
+    flush = registry.flush
+    monkeypatch.setattr(registry, "flush", lambda: (flush(), saved.set()))
+    registry.report("light.lamp", state="on")
+    assert saved.wait(5)
+    assert json.loads(store.read_text())["states"]["light.lamp"]["state"] == "on"
+
+
+@pytest.mark.parametrize("content", [b"{broken", b"", b"\xff\xfe", b"[1]", b'{"format": 99}'])
+def test_a_store_that_cannot_be_read_is_kept_aside_with_a_warning(tmp_path: Path, content: bytes) -> None:
+    store = tmp_path / "devices.json"
+    store.write_bytes(content)
+    registry = Registry(make_home(), store=store)
+    assert len(registry.devices()) == 2
+    assert (tmp_path / "devices.json.corrupt-1").read_bytes() == content
+    assert len(registry.warnings) == 1
+    assert "devices.json.corrupt-1" in registry.warnings[0]
+    registry.upsert(FAN)
+    assert Registry(make_home(), store=store).get(FAN.id) == FAN
+
+
+def test_one_bad_entry_in_the_store_does_not_cost_the_others(tmp_path: Path) -> None:
+    store = tmp_path / "devices.json"
+    first = Registry(make_home(), store=store)
+    first.upsert(FAN)
+    document = json.loads(store.read_text())
+    document["devices"]["x"] = {"name": 3, "type": "light"}
+    document["devices"]["y"] = "nonsense"
+    document["devices"]["z"] = {"name": "Z", "type": "light", "area": "gone"}
+    document["states"]["light.lamp"] = {"state": 5, "attributes": "?"}
+    store.write_text(json.dumps(document))
+    again = Registry(make_home(), store=store)
+    assert {d.id for d in again.devices()} == {"light.lamp", "lock.door", "fan.new"}
+    assert len(again.warnings) == 3
+
+
+def fail_to_sync(descriptor: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_registration_that_cannot_be_saved_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "devices.json"
+    registry = Registry(make_home(), store=store)
+    registry.upsert(FAN)
+    before = store.read_bytes()
+    monkeypatch.setattr("agentkit.devices.store.os.fsync", fail_to_sync)
+    with pytest.raises(DeviceError, match="No space left on device"):
+        registry.upsert(replace(FAN, name="Other"))
+    with pytest.raises(DeviceError, match="nothing was changed"):
+        registry.remove(FAN.id)
+    assert registry.get(FAN.id) == FAN
+    assert store.read_bytes() == before
+
+
+def test_states_that_cannot_be_saved_now_are_saved_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("agentkit.devices.store.SAVE_DELAY_S", 0.01)
+    store, logged = tmp_path / "devices.json", threading.Event()
+    monkeypatch.setattr("agentkit.devices.store.log.error", lambda *args: logged.set())
+    registry = Registry(make_home(), store=store)
+    with monkeypatch.context() as broken:
+        broken.setattr("agentkit.devices.store.os.fsync", fail_to_sync)
+        registry.report("light.lamp", state="on")
+        assert logged.wait(5)
+    registry.close()
+    assert Registry(make_home(), store=store).get("light.lamp").state == "on"
