@@ -94,6 +94,8 @@ class ClauseReader:
             found = next(self._value_calls(act, item, topics, group, before), ())
             if not found:
                 return ()
+            if {c.tool for c in calls} & {c.tool for c in found if c not in calls and c.args}:
+                return ()  # "lamp 1 to 13 %": two values for one thing
             calls.extend(c for c in found if c not in calls)
         if {r.topic for r in self.phrases.values if r.tool in {c.tool for c in calls}} >= topics:
             return tuple(calls)

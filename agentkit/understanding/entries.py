@@ -84,6 +84,7 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
         for folded in dict.fromkeys(fold(s, words) for s in spellings(name, words)):
             taken.add(folded)
             yield from _with_s(folded, role, value)
+            yield from (Entry(text, role, value) for text in _joined(folded))
     kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
     for device in view.devices:
         for name in device.names:
@@ -94,6 +95,14 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
                 yield from _with_s(part, Role.PART, part)
                 if part not in taken and part.rpartition(" ")[2] in kinds:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
+
+
+def _joined(folded: str) -> Iterator[str]:
+    """A name with two of its words written as one ("livingroom")."""
+    pieces = folded.split()
+    for cut in range(1, len(pieces)):
+        if pieces[cut - 1].isascii() and pieces[cut - 1].isalpha() and len(pieces[cut]) > 2 and pieces[cut].isalpha():
+            yield " ".join([*pieces[: cut - 1], pieces[cut - 1] + pieces[cut], *pieces[cut + 1 :]])
 
 
 def _with_s(text: str, role: Role, value: str) -> Iterator[Entry]:

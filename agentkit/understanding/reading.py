@@ -13,7 +13,7 @@ from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
-from agentkit.understanding.selecting import narrow, select
+from agentkit.understanding.selecting import narrow, of_class, select
 from agentkit.understanding.template_map import Rule, TemplateMap, argument_values
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -66,6 +66,9 @@ class Reader:
         if question := self.templates.questions.get(result.response or ""):
             args.setdefault("question", question)
         types = selector.types or rule.types
+        if rule.prefer and not selector.names:
+            liked = of_class(narrow(selector, types), "", rule.prefer, view)
+            selector = replace(selector, device_ids=tuple(d.id for d in liked[:1]))
         reached = select(narrow(selector, types), view)
         present = tuple(dict.fromkeys(d.type for d in reached))
         tool_of = {t: rule.tools.get(t, rule.tools.get("*", "")) for t in present}

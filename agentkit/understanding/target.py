@@ -45,7 +45,7 @@ class TargetFinder:
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
-        if group.has(Role.IT):
+        if group.has(Role.IT) and (before is not None or not is_said):
             kept = tuple(t for t in types if before and t in before.types)
             return replace(before, types=kept) if before and kept else None
         is_placed = group.has(Role.AREA, Role.FLOOR)

@@ -12,6 +12,7 @@ from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.shortlist import shortlist
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -42,7 +43,7 @@ class Understander:
         tools: Mapping[str, Tool],
         model: Model | None = None,
     ) -> None:
-        self._words = words
+        self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
         self._model = model
@@ -71,13 +72,28 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._templates.match, self._phrases.match, self._guarded, self._ask_model):
+        for tier in (self._match, self._guarded, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
+
+    def _match(self, text: Normalised, view: HomeView) -> Understanding:
+        """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
+        first = self._templates.match(text, view)
+        if first.kind is not Kind.NONE and not self._is_weak(first):
+            return first
+        second = self._phrases.match(text, view)
+        chosen = first if second.kind is Kind.NONE else second
+        key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
+        return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _is_weak(self, found: Understanding) -> bool:
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
+        return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
