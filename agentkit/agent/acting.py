@@ -12,7 +12,7 @@ from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
-from agentkit.agent.memory import Done, Memory
+from agentkit.agent.memory import Done, Memory, reached
 from agentkit.agent.pin import PinLock
 from agentkit.agent.policy import Ruling, evaluate
 from agentkit.agent.question import Question
@@ -91,7 +91,7 @@ class Acting:
         journal: list[Moved] = []
         with turn.timed("execute"):
             results = self._execute(bound.steps, turn.view, speaker, journal)
-        self._remember(turn, bound, results, journal)
+        self._remember(turn, bound, results, journal, meant.n_back)
         sentences = (*refused, *meant.notes)
         return End(outcome_of(results, bound.failures, self.known), sentences, results, bound.failures)
 
@@ -162,27 +162,18 @@ class Acting:
             self.dialogue.ask(turn.utterance.session, pending)
         return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
 
-    def _remember(self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved]) -> None:
-        """Keep what was really done or answered, as intents and ids."""
-        done: list[Done] = []
-        for intent, found in zip(bound.intents, bound.found, strict=True):
-            if not isinstance(found, Resolved):
-                continue
-            ids = [
-                r.action.device_id
-                for step in found.steps
-                for r in results
-                if r.status is Status.DONE
-                and r.action.tool == step.action.tool
-                and r.action.args == step.action.args
-                and r.action.device_id in (*step.device_ids, None)
-            ]
-            reached = found.device_ids if None in ids else tuple(i for i in found.device_ids if i in ids)
-            if ids:
-                done.append(Done(intent, reached))
+    def _remember(
+        self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], n_back: int
+    ) -> None:
+        """Keep what was done or answered, as intents and ids; what a correction put back is over and done with."""
+        pairs = [(i, f) for i, f in zip(bound.intents, bound.found, strict=True) if isinstance(f, Resolved)][n_back:]
+        tried = [Done(intent, found.device_ids) for intent, found in pairs]
+        done = [Done(intent, ids or ()) for intent, found in pairs if (ids := reached(found, results)) is not None]
+        back = {i for intent in bound.intents[:n_back] for i in intent.selector.device_ids}
+        moved = [m for m in journal if m.before.id not in back]
         is_asking = all(step.tool.is_query for step in bound.steps)
         said = turn.utterance
-        self.memory.keep(said.session, said.user, done, None if is_asking else journal)
+        self.memory.keep(said.session, said.user, done or tried, None if is_asking else moved)
 
     def _execute(
         self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker, journal: list[Moved] | None = None

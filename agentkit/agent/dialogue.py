@@ -46,6 +46,8 @@ class Answered:
     """The answer still leaves several options: ask again among these, about the intent of that number."""
     has_pin: bool = False
     """The code was given, which counts as a yes too."""
+    n_back: int = 0
+    """How many of the intents, from the first, only put back what a correction replaces."""
     notes: tuple[Sentence, ...] = ()
     """Said beside what comes of the intents."""
     why: str = ""

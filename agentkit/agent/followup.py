@@ -96,8 +96,11 @@ class FollowUps:
         if device is not None and talk.it and self.has_pronoun(turn, text):
             name = next((n for n in device.names if n.isascii() == (turn.language == "en")), device.name)
             yield replace(text, text=_pronoun(talk.it).sub(name.replace("\\", ""), text.text))
-        if talk.value:
-            yield replace(text, text=talk.value.format(rest=text.text), is_question=False)
+        for rest in (text.text, *self._framed(turn, "corrections")):
+            if rest != text.text:
+                yield replace(text, text=rest, is_question=False)
+            if talk.value:
+                yield replace(text, text=talk.value.format(rest=rest), is_question=False)
 
     def has_pronoun(self, turn: Turn, text: Normalised) -> bool:
         """Whether the text says "it"."""
@@ -175,7 +178,7 @@ class FollowUps:
             free += [intent] if is_free else []
             left += [] if is_free else intent.selector.device_ids
         notes = (Sentence("refused.left", {"devices": tuple(left)}),) if left else ()
-        return Answered((*free, *wanted), notes=notes, why="corrected the last turn")
+        return Answered((*free, *wanted), n_back=len(free), notes=notes, why="corrected the last turn")
 
     def _also(self, turn: Turn, done: Sequence[Done]) -> Answered | None:
         if len(done) != 1:

@@ -1,7 +1,7 @@
 """What each conversation did last: whom "it" means, what "again" repeats, what "undo" puts back.
 
-Only what really ran or was really answered is kept, as intents and device ids, never as states: whoever refers to it
-reads the devices anew. Both memories end with time; a turn that came to nothing ends the first one at once, because
+What really ran or was really answered is kept (if nothing of the turn did, what it tried), as intents and device ids,
+never as states: whoever refers to it reads the devices anew. Both memories end with time; a turn that came to nothing ends the first one at once, because
 "it" would otherwise mean something older than what was just said.
 """
 
@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from agentkit.agent.execute import Moved
-from agentkit.types import Intent, Selector
+from agentkit.agent.resolve import Resolved
+from agentkit.types import ActionResult, Intent, Selector, Status
 from agentkit.understanding.home_view import HomeView
 
 
@@ -76,6 +77,20 @@ class Memory:
 
     def __len__(self) -> int:
         return len(self._sessions)
+
+
+def reached(found: Resolved, results: Iterable[ActionResult]) -> tuple[str, ...] | None:
+    """The devices of an intent for which it was done or answered. None if it was for none."""
+    done = {
+        r.action.device_id
+        for step in found.steps
+        for r in results
+        if r.status is Status.DONE and (r.action.tool, r.action.args) == (step.tool.name, step.args)
+    }
+    if None in done:
+        return found.device_ids
+    ids = tuple(i for i in found.device_ids if i in done)
+    return ids or None
 
 
 def spoken_of(done: Iterable[Done], view: HomeView, *, is_many: bool) -> Selector | None:
