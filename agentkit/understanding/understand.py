@@ -9,9 +9,11 @@ from typing import Protocol
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
+from agentkit.understanding.here import placed_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.shortlist import shortlist
 from agentkit.understanding.template_map import TemplateMap
@@ -46,6 +48,7 @@ class Understander:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._proposer = Proposer(self._phrases, tools, words)
         self._model = model
 
     def load(self) -> None:
@@ -78,6 +81,10 @@ class Understander:
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
+        if found.kind is Kind.REFUSE and found.reply_key in ("not_understood", "not_home"):
+            asked = self._proposer.propose(text, view)
+            found = found if asked.kind is Kind.NONE else asked
+        found = placed_here(found, text, view, words, self._tools)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
