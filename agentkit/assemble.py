@@ -16,7 +16,9 @@ from agentkit.devices.adapter import Home
 from agentkit.devices.registry import Registry
 from agentkit.devices.route import RoutingAdapter
 from agentkit.policy_rules import PolicyRule
+from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.understand import Understander
 from agentkit.understanding.words import read_words
 
 if TYPE_CHECKING:
@@ -35,10 +37,20 @@ class Live:
 
     agent: Agent
     registry: Registry
+    understander: Understander
+    adapter: RoutingAdapter
+
+    def warm_up(self) -> None:
+        """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
+        home = self.registry.home
+        self.understander.warm_up(
+            HomeView(self.registry.devices(), self.registry.areas, self.registry.floors, home.speaker_area)
+        )
 
     def close(self) -> None:
-        """Write the last states."""
+        """Write the last states and hang up on the devices."""
         self.registry.close()
+        self.adapter.close()
 
 
 class LazyDecoder:
@@ -91,10 +103,11 @@ class Assembly:
         `policy` replaces the app's rules.
         """
         registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
+        adapter = RoutingAdapter(registry)
         agent = Agent(
             tools=self._app.tools,
             registry=registry,
-            adapter=RoutingAdapter(registry),
+            adapter=adapter,
             understander=self._understander,
             replies=self._replies,
             words=self._words,
@@ -102,7 +115,7 @@ class Assembly:
             now=now,
             limits=_limits(self._app),
         )
-        return Live(agent, registry)
+        return Live(agent, registry, self._understander, adapter)
 
 
 def build_agent(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,10 +112,14 @@ def open_host(loaded: Loaded, say: Say) -> Host:
 
 
 def _open(loaded: Loaded, lazy: LazyModel, live: Live, say: Say) -> Opened:
-    if not loaded.has_model:
+    model = lazy.model() if loaded.has_model else None
+    started_at = time.perf_counter()
+    live.warm_up()
+    if model is None:
         say("model    none; what the templates do not know is not done")
         return Opened(live.agent, close=live.close)
-    model = lazy.model()
+    took_s = time.perf_counter() - started_at
+    say(f"grammar  of {len(live.registry.devices())} devices, and the static prompt, after {took_s:.1f} s")
 
     def close() -> None:
         live.close()

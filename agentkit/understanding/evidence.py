@@ -8,9 +8,11 @@ from enum import StrEnum
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
+from agentkit.understanding.entries import Item, Role, parts_of
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Item, Lexicon, Role, parts_of
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import fold
+from agentkit.understanding.offers import default_values
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.selecting import select
 from agentkit.understanding.shortlist import is_nearly_said
@@ -67,7 +69,7 @@ def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: 
         if verb is Level.NONE:
             return Evidence(Level.NONE, f"the sentence asks for the contrary of {intent.tool}")
         level = Level.WEAK if verb is Level.WEAK else level
-    if reason := _leftover(intents, called, sentence, view, words):
+    if reason := _leftover(intents, called, sentence, view, phrases):
         return Evidence(Level.NONE, reason)
     return Evidence(level, "all said" if level is Level.FULL else "the verb is only hinted at")
 
@@ -79,7 +81,7 @@ def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -
     classes = {v for v in sentence.of(Role.CLASS) if v.partition(".")[0] == device.type}
     is_kind = device.type in sentence.of(Role.KIND) or bool(classes)
     if sentence.of(Role.PART) & parts_of(device, words):
-        return True
+        return is_kind
     areas, floors = sentence.of(Role.AREA), sentence.of(Role.FLOOR)
     if areas or floors:
         on_floor = set(view.areas_of(floors))
@@ -117,7 +119,8 @@ def _acts_said(sentence: Sentence, words: Words) -> set[str]:
     for act, listed in words.verbs.items():
         for phrase in listed:
             chunks = [c for chunk in phrase.split("…") if (c := fold(chunk, words))]
-            if _stand_in_order(chunks, sentence.folded):
+            is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
+            if is_last and _stand_in_order(chunks, sentence.folded):
                 name = act.partition(".")[0]
                 found[name] = max(found.get(name, 0), sum(map(len, chunks)))
     longest = max(found.values(), default=0)
@@ -136,16 +139,18 @@ def _stand_in_order(chunks: Sequence[str], folded: str) -> bool:
 
 
 def _leftover(
-    intents: Sequence[Intent], called: Sequence[Device], sentence: Sentence, view: HomeView, words: Words
+    intents: Sequence[Intent], called: Sequence[Device], sentence: Sentence, view: HomeView, phrases: PhraseMap
 ) -> str:
     """The first number or mention that the answer does not account for, in words; "" if there is none."""
     said = {
         m.number if m.role is Role.NUMBER else float(m.value) for m in sentence.mentions if m.role in _ARGUMENT_ROLES
     }
     used = {abs(float(v)) for i in intents for v in i.args.values() if isinstance(v, (int, float))}
+    tools = {i.tool for i in intents}
     texts = {str(v) for i in intents for v in i.args.values() if isinstance(v, str)}
     named = {n for d in called for n in d.names}
-    if invented := used - said:
+    meant = {abs(float(v)) for key, values in default_values(phrases).items() if key[0] in tools for v in values}
+    if invented := used - said - meant:
         return f"the number {min(invented):g} was not said"
     if unused := said - used - _numbers_in_names(sentence):
         return f"the number {min(unused):g} has no place in it"

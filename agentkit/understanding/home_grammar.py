@@ -12,29 +12,36 @@ import json
 from collections.abc import Mapping, Sequence
 
 from agentkit.understanding.labels import Label, labels_of_types
+from agentkit.understanding.offers import Offers
 from agentkit.understanding.tools import Param, Tool
 
 MAX_CALLS = 4
 MAX_TEXT = 40
 ASK_KEYS = ("which", "which_area", "repeat")
-REFUSE_KEYS = ("not_understood", "not_home", "not_yet", "unknown_device")
+REFUSE_KEYS = ("not_understood", "not_yet", "unknown_device")
 SAY_KEYS = ("chitchat", "greeting", "thanks", "help")
 
 
-def home_grammar(labels: Sequence[Label], tools: Mapping[str, Tool]) -> str:
-    """Write the Lark grammar of all answers about these devices; without any device, of those without calls."""
+def home_grammar(labels: Sequence[Label], tools: Mapping[str, Tool], offers: Offers | None = None) -> str:
+    """Write the Lark grammar of all answers about these devices; without any device, of those without calls.
+
+    With the offers of a sentence, arguments are limited to what it says.
+    """
     rules: dict[str, str] = {}
-    calls = [call for tool in tools.values() if (call := _call(tool, labels, rules))]
+    calls = [call for tool in tools.values() if labels and (call := _call(tool, labels, rules, offers))]
     start = "answer" if not calls else f'"{_quoted("calls")}[" call ("," call){{0,{MAX_CALLS - 1}}} "]}}" | answer'
-    lines = [f"start: {start}", _answer()]
+    lines = [f"start: {start}", _answer(is_about_home=bool(calls))]
     if calls:
         lines.append("call: " + "\n    | ".join(calls))
     lines += [f"{name}: {body}" for name, body in rules.items()]
     return "\n".join(lines) + "\n"
 
 
-def _answer() -> str:
-    keys = (("ask", ASK_KEYS), ("refuse", REFUSE_KEYS), ("say", SAY_KEYS))
+def _answer(*, is_about_home: bool) -> str:
+    """Answers without calls; a sentence that names something of the home cannot be waved away as small talk."""
+    keys: list[tuple[str, tuple[str, ...]]] = [("ask", ASK_KEYS), ("refuse", REFUSE_KEYS)]
+    if not is_about_home:
+        keys = [("ask", ASK_KEYS), ("refuse", (*REFUSE_KEYS, "not_home")), ("say", SAY_KEYS)]
     options = [f'"{_quoted(name)}" ({_enum(values)}) "}}"' for name, values in keys]
     return "answer: " + " | ".join(options)
 
@@ -54,36 +61,48 @@ def _enum(values: Sequence[str]) -> str:
     return " | ".join(_literal(json.dumps(v, ensure_ascii=False)) for v in values)
 
 
-def _call(tool: Tool, labels: Sequence[Label], rules: dict[str, str]) -> str | None:
-    """One alternative of a call, or None if no device of the home fits the tool."""
+def _call(tool: Tool, labels: Sequence[Label], rules: dict[str, str], offers: Offers | None) -> str | None:
+    """One alternative of a call, or None if no device of the home or no value of the sentence fits the tool."""
     head = f'{{"tool":{json.dumps(tool.name)}'
+    params = _params(tool, rules, offers)
+    if params is None:
+        return None
     if tool.scope == "home":
-        return " ".join([_literal(head), *_params(tool, rules), '"}"'])
+        return " ".join([_literal(head), *params, '"}"'])
     fitting = labels_of_types(labels, tool.types)
     if not fitting:
         return None
     name = "device_" + "_".join(sorted({x.device_type for x in fitting})) if tool.types else "device_any"
     rules.setdefault(_rule_name(name), _enum([x.text for x in fitting]))
-    return " ".join([_literal(head + ',"device":'), _rule_name(name), *_params(tool, rules), '"}"'])
+    return " ".join([_literal(head + ',"device":'), _rule_name(name), *params, '"}"'])
 
 
 def _rule_name(name: str) -> str:
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in name.lower())
 
 
-def _params(tool: Tool, rules: dict[str, str]) -> list[str]:
+def _params(tool: Tool, rules: dict[str, str], offers: Offers | None) -> list[str] | None:
+    """The arguments of a call, or None if a required one has no value."""
     parts = []
     for param in tool.params:
-        piece = f"{_literal(f',{json.dumps(param.name)}:')} {_value(param, rules)}"
-        parts.append(piece if param.is_required else f"({piece})?")
+        value = _value(tool, param, rules, offers)
+        if value is None and param.is_required:
+            return None
+        if value is not None:
+            piece = f"{_literal(f',{json.dumps(param.name)}:')} {value}"
+            parts.append(piece if param.is_required else f"({piece})?")
     return parts
 
 
-def _value(param: Param, rules: dict[str, str]) -> str:
+def _value(tool: Tool, param: Param, rules: dict[str, str], offers: Offers | None) -> str | None:
     if param.choices:
         return f"({_enum(param.choices)})"
     if param.type is bool:
         return '("true" | "false")'
+    offered = offers.of(tool, param) if offers else None
+    if offered is not None:
+        listed = " | ".join(_literal(json.dumps(v, ensure_ascii=False)) for v in offered)
+        return f"({listed})" if listed else None
     if param.type is str:
         rules.setdefault("TEXT", rf'/"[^"\\\x00-\x1f\x7f]{{1,{MAX_TEXT}}}"/')
         return "TEXT"

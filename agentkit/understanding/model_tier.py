@@ -14,6 +14,7 @@ from agentkit.decoder.grammar import Grammar
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.entries import Role
 from agentkit.understanding.evidence import Level, read_sentence, weigh
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_grammar import home_grammar
@@ -21,6 +22,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.labels import Label, make_labels
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.offers import offers_of
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.prompt import MAX_UTTERANCE, PromptText, example_text, system_text, user_text
 from agentkit.understanding.shortlist import shortlist
@@ -77,6 +79,14 @@ class ModelTier:
         """The part that is the same for every turn, with an empty tail."""
         return split_chat(self._decoder.tokenizer, self._static, n_static=len(self._static))
 
+    def warm_up(self, view: HomeView) -> None:
+        """Compile the home's grammar and run the static prompt, whose cache rows every turn reuses.
+
+        Raises GrammarError, and DecoderError if the model cannot run.
+        """
+        self.check(view)
+        self._decoder.generate(self.static_prompt, max_tokens=1)
+
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a sentence or refuse it; only what the sentence bears out is a call."""
         start = time.perf_counter()
@@ -100,7 +110,10 @@ class ModelTier:
         near = shortlist(text, view, words, lexicon)
         labels = make_labels(near.devices, view) if near.evidence else ()
         tools = self._tools if near.evidence else {}
-        grammar = Grammar.compile(home_grammar(labels, tools), self._decoder.tokenizer)
+        mentions = read_sentence(text.text, lexicon, words).mentions
+        rooms = tuple(a.name for a in view.areas if any(m.role is Role.AREA and m.value == a.id for m in mentions))
+        offers = offers_of(mentions, rooms, self._phrases)
+        grammar = Grammar.compile(home_grammar(labels, tools, offers), self._decoder.tokenizer)
         messages = [*self._static, Message("user", user_text(labels, view, text.text))]
         return _Turn(labels, grammar, split_chat(self._decoder.tokenizer, messages, n_static=len(self._static)))
 

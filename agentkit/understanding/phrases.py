@@ -8,18 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Selector, Understanding
-from agentkit.understanding.clause import SETTING, ClauseReader, Group
+from agentkit.understanding.clause import SETTING, ClauseReader
+from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.groups import make_groups, share_place
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import TARGETS, Item, Lexicon, Role
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
-_PLACES = frozenset({Role.AREA, Role.FLOOR})
+_MAX_CHARS = 400
 _AFTER = TARGETS | {Role.MODE}
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
@@ -51,10 +54,11 @@ class PhraseTier:
         """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
         start = time.perf_counter()
         words = self._words[text.language]
-        reader = ClauseReader(self._phrases, self._tools, words, view)
+        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view))
         found: tuple[Intent, ...] = ()
         is_asked = text.is_question and not text.is_request
-        for cut in self.lexicon(view, words).cuts(fold(text.text, words)):
+        folded = fold(text.text, words)
+        for cut in self.lexicon(view, words).cuts(folded) if len(folded) <= _MAX_CHARS else ():
             if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
                 continue
             if found := self._read(cut, reader, self._verbs[text.language]):
@@ -83,7 +87,7 @@ class PhraseTier:
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
     """Each piece with the role of the one behind it."""
-    return zip(items, [*(i.role for i in items[1:]), None], strict=True)
+    return zip(items, [*(i.role for i in items[1:]), None][: len(items)], strict=True)
 
 
 def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
@@ -187,52 +191,19 @@ def _read_clauses(
 def _read_clause(
     items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
 ) -> tuple[Intent, ...]:
-    groups = _groups(items)
-    if not groups or (acts == (SETTING,) and not any(g.values for g in groups)):
+    """Read the groups of a clause; a place at its end may hold for all of them ("the lamp and the fan in the hall")."""
+    groups = make_groups(items)
+    if acts == (SETTING,) and not any(g.values for g in groups):
         return ()
-    found: tuple[Intent, ...] = ()
-    for group in groups:
-        intents = reader.read(acts, group, before)
-        if not intents:
-            return ()
-        found, before = found + intents, intents[-1].selector
-    return tuple(intent for n, intent in enumerate(found) if intent not in found[:n])
-
-
-def _groups(items: Sequence[Item]) -> list[Group]:
-    """Split at "and"; rooms and values that stand alone join the group they belong to."""
-    parts: list[Group] = [Group()]
-    for item in items:
-        if item.role is Role.ALSO:
-            parts.append(Group())
-        elif item.role not in (Role.ACT, Role.STATE):
-            parts[-1] += Group((item,))
-    parts = [p for p in parts if p.items] or [Group()]
-    joined: list[Group] = []
-    for part in parts:
-        is_valueless = bool(joined) and not part.has(*TARGETS)
-        if joined and (is_valueless or _is_room_list(joined[-1], part)):
-            joined[-1] += part
-        else:
-            joined.append(part)
-    return _share_values(joined)
-
-
-def _is_room_list(left: Group, right: Group) -> bool:
-    """ "kitchen and bedroom lights", "lights in the kitchen and bedroom"."""
-    only_left = all(i.role in _PLACES for i in left.items)
-    only_right = all(i.role in _PLACES for i in right.items)
-    names = left.has(Role.NAME) or right.has(Role.NAME)
-    return (only_left or (only_right and left.has(*_PLACES))) and not names
-
-
-def _share_values(groups: Sequence[Group]) -> list[Group]:
-    """ "the lamp and the fan to 50 %": a group without value takes the next one's."""
-    shared: list[Group] = []
-    for n, group in enumerate(groups):
-        later = next((g for g in groups[n + 1 :] if g.values), None)
-        if later is not None and not group.values:
-            extra = tuple(i for i in later.items if i.role not in TARGETS)
-            group = group + Group(extra)
-        shared.append(group)
-    return shared
+    for choice in (share_place(groups), groups):
+        found: tuple[Intent, ...] = ()
+        last = before
+        for group in choice:
+            intents = reader.read(acts, group, last)
+            if not intents:
+                found = ()
+                break
+            found, last = found + intents, intents[-1].selector
+        if found:
+            return tuple(intent for n, intent in enumerate(found) if intent not in found[:n])
+    return ()

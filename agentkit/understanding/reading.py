@@ -12,7 +12,8 @@ from agentkit.types import Args, Intent, Kind, Selector, Understanding
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
-from agentkit.understanding.selecting import narrow, select
+from agentkit.understanding.numbers import find_numbers
+from agentkit.understanding.selecting import narrow, of_class, select
 from agentkit.understanding.template_map import Rule, TemplateMap, argument_values
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -34,11 +35,13 @@ class Reader:
         slots = {e.name: e.value for e in result.entities_list}
         rules = [r for r in self.templates.rules[result.intent.name] if r.when is None or slots.get(r.when) is not None]
         why = f"{result.intent.name}: {result.intent_sentence.text if result.intent_sentence else ''}"
-        if not rules or _is_guarded(result, words, view):
+        if not rules:
             return _NOTHING
         if rules[0].kind != "calls":
             kind = Kind.REFUSE if rules[0].kind == "refuse" else Kind.SAY
             return Understanding(kind, (), rules[0].reply_key, {"words": result.original_text}, "template", why)
+        if _is_guarded(result, words, view) or _is_unclear(result, rules, words):
+            return _NOTHING
         selector = _selector(result, slots, view, words)
         calls = [self._call(rule, result, slots, selector, view) for rule in rules]
         found = [c for c in calls if isinstance(c, Intent)]
@@ -63,6 +66,9 @@ class Reader:
         if question := self.templates.questions.get(result.response or ""):
             args.setdefault("question", question)
         types = selector.types or rule.types
+        if rule.prefer and not selector.names:
+            liked = of_class(narrow(selector, types), "", rule.prefer, view)
+            selector = replace(selector, device_ids=tuple(d.id for d in liked[:1]))
         reached = select(narrow(selector, types), view)
         present = tuple(dict.fromkeys(d.type for d in reached))
         tool_of = {t: rule.tools.get(t, rule.tools.get("*", "")) for t in present}
@@ -145,4 +151,18 @@ def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
     ends = [fold(n, words) for n in names]
     return any(
         text != end and f" {text}".endswith(f" {end}" if end.isascii() else end) for text in free for end in ends
+    )
+
+
+def _is_unclear(result: RecognizeResult, rules: Sequence[Rule], words: Words) -> bool:
+    """Whether a bare number was taken for a value: "lamp 2" is a name that this home may lack."""
+    text = fold(result.original_text, words)
+    slots = {terms[0].slot for r in rules for terms in r.args.values() if len(terms) == 1}
+    values = [e for e in result.entities_list if e.name in slots and isinstance(e.value, (int, float))]
+    said = [*words.to, *(w for listed in (*words.units.values(), *words.topics.values()) for w in listed)]
+    said += [p for p in words.verbs.get("set", ()) if not p.isascii()]
+    return (
+        any(find_numbers(e.text) for e in values)
+        and not _says(f" {text} ", said)
+        and not any(u in text for u in words.units.get("percent", ()))
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Device
+from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Item, Lexicon, Role
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 

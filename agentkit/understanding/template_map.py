@@ -42,6 +42,8 @@ class Rule:
     """Slot → value of the sentence → value of the argument, where they differ."""
     area_argument: str | None = None
     """Argument that takes the room, which then is no place of the device."""
+    prefer: tuple[str, ...] = ()
+    """Words in the name of the device that is meant if none is named."""
     kind: str = "calls"
     """calls, refuse or say."""
     reply_key: str = ""
@@ -139,7 +141,7 @@ def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
 
 
 def _rule(name: str, raw: Any, path: Path | str) -> Rule:
-    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "refuse", "say"}
+    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "prefer", "refuse", "say"}
     if not isinstance(raw, Mapping) or set(raw) - known:
         raise ConfigError(
             f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name
@@ -156,6 +158,7 @@ def _rule(name: str, raw: Any, path: Path | str) -> Rule:
         constants=dict(raw.get("set") or {}),
         translations={str(k): {str(a): b for a, b in v.items()} for k, v in (raw.get("translate") or {}).items()},
         area_argument=raw.get("area_argument"),
+        prefer=tuple(map(str, raw.get("prefer") or ())),
         kind=kind,
         reply_key=str(raw.get("refuse") or raw.get("say") or ""),
     )

@@ -52,7 +52,7 @@ class TemplateTier:
         if refusal is None:
             return _timed(Understanding(Kind.NONE, why="no template consumes the sentence"), start)
         if refusal.reply_key == NO_DEVICE:  # the resolver tells what the home lacks
-            refusal = replace(refusal, kind=Kind.CALLS, reply_key="")
+            refusal = replace(refusal, kind=Kind.CALLS)
         return _timed(refusal, start)
 
     def _results(self, text: Normalised, view: HomeView) -> Iterator[RecognizeResult]:

@@ -12,6 +12,7 @@ from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.shortlist import shortlist
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -26,6 +27,10 @@ class Model(Protocol):
         """Understand a sentence, or refuse it."""
         ...
 
+    def warm_up(self, view: HomeView) -> None:
+        """Prepare what all turns share."""
+        ...
+
 
 class Understander:
     """Asks the tiers in order and records what each of them cost and why the last one decided."""
@@ -38,7 +43,7 @@ class Understander:
         tools: Mapping[str, Tool],
         model: Model | None = None,
     ) -> None:
-        self._words = words
+        self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
         self._model = model
@@ -47,6 +52,16 @@ class Understander:
         """Compile the templates of every language now, so that the first sentence need not wait."""
         for language in self._words:
             self._templates.load(language)
+
+    def warm_up(self, view: HomeView) -> None:
+        """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
+        self.load()
+        for language in self._words:
+            text = Normalised("x", language, "x")
+            self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
+            self._phrases.match(text, view)
+        if self._model is not None:
+            self._model.warm_up(view)
 
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand one utterance in a home; what no tier is sure of is refused, never guessed."""
@@ -57,13 +72,28 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._templates.match, self._phrases.match, self._guarded, self._ask_model):
+        for tier in (self._match, self._guarded, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
+
+    def _match(self, text: Normalised, view: HomeView) -> Understanding:
+        """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
+        first = self._templates.match(text, view)
+        if first.kind is not Kind.NONE and not self._is_weak(first):
+            return first
+        second = self._phrases.match(text, view)
+        chosen = first if second.kind is Kind.NONE else second
+        key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
+        return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _is_weak(self, found: Understanding) -> bool:
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
+        return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""

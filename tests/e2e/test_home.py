@@ -84,6 +84,14 @@ def test_what_is_not_understood_does_nothing_and_says_so(home: Server) -> None:
     assert reply["say"]
 
 
+@pytest.mark.parametrize("text", ["-", "…", "?!", "。", "° - °", "😀", "\u200b", "a" * 499, "灯" * 499, "\t\n x"])
+def test_odd_text_is_answered_and_moves_nothing(home: Server, text: str) -> None:
+    reply = home.say(text)
+
+    assert reply["ok"] is False
+    assert reply["actions"] == []
+
+
 def test_direct_action_obeys_the_same_policy(home: Server) -> None:
     with home.client() as client:
         lit = client.post("/v1/devices/light.desk/actions", json={"tool": "turn_on"}).json()

@@ -50,6 +50,40 @@ def test_templates_answer_without_the_model(home: Server) -> None:
     assert _turns(home) == before
 
 
+@pytest.mark.parametrize(
+    ("text", "device_id"),
+    [("i would like coffee machine switched to on", "switch.coffee_machine"), ("我要书桌灯亮着", "light.desk")],
+)
+def test_sentence_that_no_template_knows_is_done_by_the_model(home: Server, text: str, device_id: str) -> None:
+    assert home.device(device_id)["state"] == "off"
+
+    reply = home.say(text)
+
+    assert reply["path"] == "model"
+    assert reply["outcome"] == "done"
+    assert [(a["device_id"], a["status"]) for a in reply["actions"]] == [(device_id, "done")]
+    assert home.device(device_id)["state"] == "on"
+
+
+def test_guess_of_the_model_is_asked_about_first(home: Server) -> None:
+    asked = home.say("let there be light in the garage")
+    before = home.device("light.garage")["state"]
+    done = home.say("yes", session=asked["session"])
+
+    assert (asked["path"], asked["outcome"]) == ("model", "ask")
+    assert before == "off"
+    assert done["outcome"] == "done"
+    assert home.device("light.garage")["state"] == "on"
+
+
+def test_static_prompt_is_run_before_the_first_sentence(home: Server) -> None:
+    reply = home.say("sing me a song about the sea")
+
+    assert reply["path"] == "model"
+    assert reply["ok"] is False
+    assert reply["timing_ms"]["model.n_cached"] > 0.9 * reply["timing_ms"]["model.n_prompt"]
+
+
 def test_server_that_warms_up_is_alive_but_not_ready_and_ends_at_a_signal(
     servers: Callable[..., Server], tmp_path: Path
 ) -> None:

@@ -1,0 +1,62 @@
+"""Split a clause at "and", and give every part what it shares with its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.target import Group
+
+_PLACES = frozenset({Role.AREA, Role.FLOOR})
+_THINGS = TARGETS - _PLACES
+
+
+def make_groups(items: Sequence[Item]) -> list[Group]:
+    """The parts of a clause; rooms and values that stand alone join the part they belong to."""
+    parts: list[Group] = [Group()]
+    for item in items:
+        if item.role is Role.ALSO:
+            parts.append(Group())
+        elif item.role not in (Role.ACT, Role.STATE):
+            parts[-1] += Group((item,))
+    parts = [p for p in parts if p.items] or [Group()]
+    joined: list[Group] = []
+    for part in parts:
+        if not joined or (part.has(*_THINGS) and joined[-1].has(*_THINGS)):
+            joined.append(part)
+        elif joined[-1].has(Role.NAME) and part.has(*_PLACES) and not part.has(*_THINGS):
+            joined.append(_things_of(joined[-1]) + part)  # "the lamp in the hall and the kitchen"
+        elif not part.has(*TARGETS) or not joined[-1].has(*TARGETS) or _is_room_list(joined[-1], part):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return _share_values(joined)
+
+
+def share_place(groups: Sequence[Group]) -> list[Group]:
+    """Parts without a place get that of the last part."""
+    place = Group(tuple(i for i in groups[-1].items if i.role in _PLACES))
+    return [g if g.has(*_PLACES) else g + place for g in groups]
+
+
+def _things_of(group: Group) -> Group:
+    return Group(tuple(i for i in group.items if i.role in _THINGS))
+
+
+def _is_room_list(left: Group, right: Group) -> bool:
+    """ "kitchen and bedroom lights", "lights in the kitchen and bedroom"."""
+    rooms_left, rooms_right = not left.has(*_THINGS), not right.has(*_THINGS)
+    return (rooms_left or (rooms_right and left.has(*_PLACES))) and not right.has(Role.NAME)
+
+
+def _share_values(groups: Sequence[Group]) -> list[Group]:
+    """ "the lamp and the fan to 50 %", "red on the lamp and the strip": a part without value takes its neighbour's."""
+    shared: list[Group] = []
+    for n, group in enumerate(groups):
+        donor = next((g for g in groups[n + 1 :] if g.values), None) or next(
+            (g for g in shared[::-1] if g.values), None
+        )
+        if donor is not None and not group.values:
+            group = group + Group(tuple(i for i in donor.items if i.role not in TARGETS))
+        shared.append(group)
+    return shared

@@ -1,0 +1,131 @@
+"""What a group of pieces acts on: a name, a part of one, a class, a kind, a place, or what was just spoken of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentkit.devices.adapter import Device
+from agentkit.types import Selector
+from agentkit.understanding.entries import VALUES, Item, Role, parts_of
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import has_word, of_class, select
+from agentkit.understanding.words import Words
+
+
+@dataclass(frozen=True)
+class Group:
+    """The pieces between two "and"s."""
+
+    items: tuple[Item, ...] = ()
+
+    def of(self, *roles: Role) -> tuple[str, ...]:
+        """Distinct values of these roles, in the order spoken."""
+        return tuple(dict.fromkeys(i.value for i in self.items if i.role in roles))
+
+    def has(self, *roles: Role) -> bool:
+        """Whether any piece has one of these roles."""
+        return any(i.role in roles for i in self.items)
+
+    @property
+    def values(self) -> tuple[Item, ...]:
+        """The wanted values."""
+        return tuple(i for i in self.items if i.role in VALUES)
+
+    def __add__(self, other: Group) -> Group:
+        return Group(self.items + other.items)
+
+
+@dataclass(frozen=True)
+class TargetFinder:
+    """Finds targets in one home."""
+
+    words: Words
+    view: HomeView
+
+    def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
+        """What the group acts on among some types, or None if it means nothing there is."""
+        if group.has(Role.IT) and (before is not None or not is_said):
+            kept = tuple(t for t in types if before and t in before.types)
+            return replace(before, types=kept) if before and kept else None
+        is_placed = group.has(Role.AREA, Role.FLOOR)
+        selector = Selector(
+            areas=group.of(Role.AREA),
+            floors=group.of(Role.FLOOR),
+            types=types,
+            is_all=group.has(Role.ALL, Role.HOME) and not is_placed and not group.has(Role.HERE),
+        )
+        if kinds := group.of(Role.KIND):
+            selector = replace(selector, types=tuple(t for t in types if t in kinds))
+        if group.has(Role.NAME):
+            return self._named(group, replace(selector, types=types) if _is_surname(group) else selector)
+        if not selector.types or len(kinds) > 1:
+            return None
+        if group.has(Role.PART):
+            return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
+        if classes := group.of(Role.CLASS):
+            return self._classed(classes, selector, group)
+        if kinds and before is not None and group.has(Role.TOPIC) and not (is_placed or selector.is_all):
+            near = {d.area for d in select(before, self.view)}  # "… and turn down the fan speed": in the same room
+            selector = replace(selector, areas=tuple(a for a in near if a))
+        if not kinds and before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
+            kept = tuple(t for t in types if t in before.types)  # "… and turn the volume up": of what was just named
+            return replace(before, types=kept) if is_said and kept else None
+        if not kinds:
+            selector = replace(selector, types=types[:1])
+            return selector if is_said and select(selector, self.view) else None
+        return selector if select(selector, self.view) else None
+
+    def _named(self, group: Group, selector: Selector) -> Selector | None:
+        names = group.of(Role.NAME)
+        found = select(replace(selector, names=names), self.view)
+        if not found:
+            roomless = select(replace(selector, names=names, areas=(), floors=()), self.view)
+            found = tuple(d for d in roomless if d.area is None)
+        if len(names) > 1 or not found:
+            return None
+        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)), is_all=False)
+
+    def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
+        """Devices whose names hold everything but the word for their kind."""
+        part = group.of(Role.PART)
+        found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
+        if classes := group.of(Role.CLASS):
+            listed = [w for c in classes for w in self.words.device_classes[c]]
+            found = [
+                d for d in found if d.device_class in {c.partition(".")[2] for c in classes} or _has_any(d, listed)
+            ]
+        if len(part) > 1 or len(found) != 1:
+            return None
+        return Selector(device_ids=(found[0].id,), types=(found[0].type,))
+
+    def _classed(self, classes: tuple[str, ...], selector: Selector, group: Group) -> Selector | None:
+        """Devices of a class; if only their names tell the class, they are listed by id."""
+        for key in classes:
+            device_type, _, device_class = key.partition(".")
+            if len(classes) > 1 or device_type not in selector.types:
+                continue
+            wanted = replace(selector, types=(device_type,))
+            found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
+            if not found:
+                return None
+            if all(d.device_class == device_class for d in found):
+                return replace(wanted, device_class=device_class)
+            near = [d for d in found if d.area is not None and d.area == self.view.speaker_area]
+            if not (selector.areas or selector.floors or selector.is_all):
+                found = tuple(near) or found
+                if len(found) > 1 and not near:
+                    return None
+            return Selector(device_ids=tuple(d.id for d in found), types=(device_type,))
+        return None
+
+
+def _has_any(device: Device, class_words: Sequence[str]) -> bool:
+    return any(has_word(n, w) for n in device.names for w in class_words)
+
+
+def _is_surname(group: Group) -> bool:
+    """Whether a word for a kind only follows a name ("kitchen light switch"); elsewhere it limits the types."""
+    ends = [i.end for i in group.items if i.role is Role.NAME]
+    kinds = [i.start for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+    return all(any(0 <= start - end <= 1 for end in ends) for start in kinds)
