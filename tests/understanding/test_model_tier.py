@@ -139,7 +139,12 @@ def test_the_model_is_not_asked_what_templates_know(
     decoder = Scripted(tokenizer, '{"refuse":"not_understood"}')
     tier = make_tier(decoder, app, words, templates)
     understander = Understander(words=words, templates=templates, tools=app.tools, model=tier)
-    said: Sequence[str] = ("turn on the desk lamp", "don't turn on the desk lamp", "turn on the desk lamp at nine", "stop")
+    said: Sequence[str] = (
+        "turn on the desk lamp",
+        "don't turn on the desk lamp",
+        "turn on the desk lamp at nine",
+        "stop",
+    )
     for text in said:
         understander.understand(normalise(text, "en", words["en"]), home)
     assert decoder.prompts == []
