@@ -13,7 +13,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.reading import NO_DEVICE
-from agentkit.understanding.shortlist import shortlist
+from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.tools import Tool
@@ -86,7 +86,7 @@ class Understander:
         start = time.perf_counter()
         words = self._words[text.language]
         hit = guard(text.text, words)
-        is_home = hit is not None and bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+        is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
@@ -97,7 +97,7 @@ class Understander:
         if self._model is not None:
             return self._model.understand(text, view)
         words = self._words[text.language]
-        is_home = bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
 
