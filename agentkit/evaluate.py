@@ -11,22 +11,32 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from agentkit.agent.trace import Trace
 from agentkit.devices.adapter import Device, Home
 from agentkit.devices.registry import Registry
-from agentkit.errors import ConfigError, DeviceUnknown
-from agentkit.records import GENERIC, Record, area_of, devices_of
-from agentkit.types import Call, Reply, Utterance
+from agentkit.errors import ConfigError, DeviceUnknown, PromptTooLong
+from agentkit.records import GENERIC, NOON, Record, area_of, devices_of
+from agentkit.types import Call, Intent, Reply, Selector, Utterance
 
 log = logging.getLogger(__name__)
 
+MAX_SESSION = 100
 Prediction = dict[str, Any]
+Now = Callable[[], datetime]
 
 
 class Turns(Protocol):
     """What an evaluation needs of the agent."""
+
+    @property
+    def trace(self) -> Trace:
+        """The last turns with what was understood."""
+        ...
 
     def handle(self, utterance: Utterance) -> Reply:
         """Run one turn."""
@@ -57,12 +67,13 @@ class Evaluation:
     def __init__(
         self,
         homes: Mapping[str, Home],
-        open_home: Callable[[Home], Live],
+        open_home: Callable[[Home, Now], Live],
         *,
         kinds: Iterable[tuple[str, str]] = (),
         clock: Callable[[], float] = time.perf_counter,
     ):
         self._homes, self._open, self._kinds, self._clock = homes, open_home, tuple(kinds), clock
+        self._now = NOON
 
     def run(self, records: Sequence[Record]) -> Iterator[Prediction]:
         """Predict all records. Raises ConfigError for a home that does not exist before the first one is run."""
@@ -73,7 +84,7 @@ class Evaluation:
             if key not in self._homes:
                 raise ConfigError(f"no home {key!r}; it is named by record {by_home[key][0].id}", path="homes")
         for key, of_home in by_home.items():
-            live = self._open(self._homes[key])
+            live = self._open(self._homes[key], lambda: self._now)
             try:
                 for record in of_home:
                     yield self._predict(record, self._homes[key], live)
@@ -81,18 +92,25 @@ class Evaluation:
                 live.close()
 
     def _predict(self, record: Record, home: Home, live: Live) -> Prediction:
-        before = devices_of(record, home)
-        put_back(live.registry, before)
+        self._now = record.now
+        put_back(live.registry, devices_of(record, home))
         area = area_of(record, home, self._kinds)
-        utterance = Utterance(record.text, area=area, session=f"eval:{record.id}", source="eval")
-        start = self._clock()
+        utterance = Utterance(record.text, area=area, session=f"eval:{record.id}"[:MAX_SESSION], source="eval")
         try:
+            for text in record.history:
+                live.agent.handle(replace(utterance, text=text))
+            before, start = live.registry.devices(), self._clock()
             reply = live.agent.handle(utterance)
+        except PromptTooLong as err:
+            return {"id": record.id, "outcome": "refused", "calls": [], "say": str(err), "state_after": {}}
         except Exception as err:  # one record that breaks the agent must not end the run; the caller counts these
             log.exception("record %s broke the agent", record.id)
             return {"id": record.id, "outcome": "none", "calls": [], "say": "", "error": f"{type(err).__name__}: {err}"}
         ms = (self._clock() - start) * 1000
-        return prediction(record.id, reply, before, live.registry.devices(), ms)
+        turn = live.agent.trace.last(utterance.session)
+        intents = turn.understanding.intents if turn and turn.understanding else ()
+        calls = [called(call, intents, home, area) for call in reply.calls]
+        return prediction(record.id, reply, calls, changes(before, live.registry.devices()), ms)
 
 
 def put_back(registry: Registry, devices: Sequence[Device]) -> None:
@@ -107,19 +125,39 @@ def put_back(registry: Registry, devices: Sequence[Device]) -> None:
 
 
 def prediction(
-    record_id: str, reply: Reply, before: Sequence[Device], after: Sequence[Device], ms: float
+    record_id: str, reply: Reply, calls: Sequence[Mapping[str, Any]], state_after: Mapping[str, Any], ms: float
 ) -> Prediction:
     """One line of the prediction file."""
     return {
         "id": record_id,
         "outcome": reply.outcome.value,
-        "calls": [_call(call) for call in reply.calls],
+        "calls": list(calls),
         "say": reply.say,
-        "state_after": changes(before, after),
+        "state_after": dict(state_after),
         "path": reply.path,
         "why": reply.why,
         "ms": round(ms, 2),
     }
+
+
+def called(call: Call, intents: Sequence[Intent], home: Home, area: str | None) -> dict[str, Any]:
+    """A call for the judge; one that reached no device carries the words that were to find one."""
+    args = dict(call.args)
+    meant = next((i for i in intents if i.tool == call.tool and dict(i.args) == args), None)
+    if not call.targets and meant is not None:
+        args = {**_selecting_words(meant.selector, home, area), **args}
+    return {"tool": call.tool, "args": args, "targets": list(call.targets)}
+
+
+def _selecting_words(selector: Selector, home: Home, area: str | None) -> dict[str, Any]:
+    has_place = selector.areas or selector.floors or selector.names or selector.is_all
+    areas = selector.areas or (() if has_place or area is None else (area,))
+    words = {
+        "name": list(selector.names),
+        "area": [a.name for a in home.areas if a.id in areas],
+        "floor": [f.name for f in home.floors if f.id in selector.floors],
+    }
+    return {key: found[0] if len(found) == 1 else found for key, found in words.items() if found}
 
 
 def changes(before: Sequence[Device], after: Sequence[Device]) -> dict[str, Any]:
@@ -145,10 +183,6 @@ def write_predictions(path: Path, predictions: Iterable[Prediction], order: Sequ
         os.replace(part, path)
     except OSError as err:
         raise ConfigError(f"cannot be written ({err.strerror}); choose another --out", path=path) from err
-
-
-def _call(call: Call) -> dict[str, Any]:
-    return {"tool": call.tool, "args": dict(call.args), "targets": list(call.targets)}
 
 
 def _held(registry: Registry, device_id: str) -> Device | None:

@@ -29,7 +29,9 @@ def check_text(text: str) -> None:
 
 
 def check_area(area: str | None, registry: Registry) -> None:
-    """Raise UtteranceError if the home has no such room."""
-    if area is not None and registry.area(area) is None:
+    """Raise UtteranceError if the home has no room of that id or name."""
+    if area is None:
+        return
+    if area.casefold() not in {word.casefold() for known in registry.areas for word in (known.id, *known.names)}:
         known = ", ".join(known.id for known in registry.areas) or "none"
         raise UtteranceError(f"area: {area[:60]!r} is not an area of this home; areas are {known}")

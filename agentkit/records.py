@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from agentkit.devices.adapter import Device, Home
 from agentkit.errors import ConfigError
 from agentkit.home_file import load_homes
 
+NOON = datetime(2026, 1, 15, 12, 0)
 GENERIC = "generic"
 """Id of the home for records that name none."""
 
@@ -32,8 +34,10 @@ class Record:
     """The utterance means the speaker's room; without `area` any room will do."""
     device: str | None = None
     """Device that heard it; its room is the speaker's."""
-    last_target: str | None = None
-    """Device that the conversation was about before."""
+    history: tuple[str, ...] = ()
+    """What the same speaker said before, oldest first."""
+    now: datetime = NOON
+    """Local time of the home; the same for all records that do not say, so that answers do not depend on the hour."""
 
 
 def read_records(
@@ -110,8 +114,17 @@ def _record(row: Mapping[str, Any]) -> Record:
         context.get("area"),
         bool(context.get("implicit")),
         context.get("satellite_device"),
-        context.get("last_target"),
+        tuple(str(text) for who, text in context.get("history") or () if who == "user"),
+        _time(context.get("now")),
     )
+
+
+def _time(text: Any) -> datetime:
+    """Wall-clock time of the home; a record that says it in another form runs at noon."""
+    try:
+        return datetime.fromisoformat(str(text)).replace(tzinfo=None)
+    except ValueError:
+        return NOON
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

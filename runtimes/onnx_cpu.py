@@ -6,6 +6,7 @@ Everything is bound once per bucket and slot; a step writes its few numbers into
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,13 @@ from agentkit.decoder.memory_pool import Pools, align, aligned_bytes
 from agentkit.errors import BackendUnavailable, StepFailed
 
 if TYPE_CHECKING:
+    from agentkit.compiler.bundle import Bundle, Target
     from agentkit.compiler.graph import Graph
 
 CACHE_DTYPE = np.float32
 """f16 halves the cache but needs f16 attention: two casts per layer, 6 % slower steps (177 against 187 tokens/s on
-two cores; 108 against 116 with 1500 tokens in the cache) and no better logits. Untouched rows cost no memory."""
+two cores; 108 against 116 with 1500 tokens in the cache) and no better logits. On a processor with f16 arithmetic
+measure again."""
 
 SPIN_US = "1000"
 """How long idle workers wait awake. The default burns a core long after a step and no waiting at all costs a third of
@@ -57,14 +60,17 @@ class OnnxCpu:
 
         loaded = load_checkpoint(checkpoint)
         plan = _Plan.of(loaded, options)
-        graph = ensure_bundle(loaded, plan.target, cache_dir)
-        return OnnxCpuSession(loaded.spec, options, plan.sizes, graph, pools)
+        bundle = ensure_bundle(loaded, plan.target, cache_dir)
+        pools.weight.reserve("onnxruntime packed weights", plan.packed_bytes)
+        return OnnxCpuSession(loaded.spec, options, plan.sizes, bundle, pools)
 
 
 @dataclass(frozen=True)
 class _Plan:
-    target: Any
+    target: Target
     sizes: PoolSizes
+    packed_bytes: int
+    """The part of the weights that ONNX Runtime holds."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, options: SessionOptions) -> _Plan:
@@ -76,21 +82,27 @@ class _Plan:
         check_options(spec, options)
         precision = check_precision(checkpoint, options.precision)
         target = Target(precision, positions_for(options.max_seq_len, spec.max_seq_len))
+        graph = build_graph(checkpoint, precision, target.n_positions)
         sizes = PoolSizes(
-            weight_bytes=weight_bytes(build_graph(checkpoint, precision, target.n_positions)),
+            weight_bytes=looked_up_bytes(graph) + packed_bytes(graph),
             cache_bytes=cache_bytes(spec, options, Layout.HEADS_FIRST, CACHE_DTYPE),
             temp_bytes=_Buffers.n_bytes(spec, options) + scratch_bytes(spec, options),
         )
-        return cls(target, sizes)
+        return cls(target, sizes, packed_bytes(graph))
 
 
-def weight_bytes(graph: Graph) -> int:
-    """Compute what ONNX Runtime holds: all constants, and a sum per block of the matrices that it packs."""
-    constants = graph.constants
-    sums = sum(constant.n_bytes for name, constant in constants.items() if name.endswith(".scale"))
-    is_head_packed_apart = "embed.weight" in constants and "head.weight" not in constants
-    head = constants["embed.weight"].n_bytes if is_head_packed_apart else 0
-    return align(sum(constant.n_bytes for constant in constants.values()) + sums + head)
+def packed_bytes(graph: Graph) -> int:
+    """Compute what ONNX Runtime keeps of the constants, and a sum per block that it adds to those it packs."""
+    packed = [constant for constant in graph.constants.values() if not constant.is_looked_up]
+    sums = sum(constant.n_bytes for constant in packed if constant.name.endswith(".scale"))
+    is_head_packed_apart = "embed.weight" in graph.constants and "head.weight" not in graph.constants
+    head = graph.constants["embed.weight"].n_bytes if is_head_packed_apart else 0
+    return align(sum(constant.n_bytes for constant in packed) + sums + head)
+
+
+def looked_up_bytes(graph: Graph) -> int:
+    """Compute what the constants take that lie in the weight pool."""
+    return sum(align(constant.n_bytes) for constant in graph.constants.values() if constant.is_looked_up)
 
 
 def scratch_bytes(spec: DecoderSpec, options: SessionOptions) -> int:
@@ -123,15 +135,16 @@ class OnnxCpuSession:
     """An opened model."""
 
     def __init__(
-        self, spec: DecoderSpec, options: SessionOptions, sizes: PoolSizes, graph: Path, pools: Pools
+        self, spec: DecoderSpec, options: SessionOptions, sizes: PoolSizes, bundle: Bundle, pools: Pools
     ):  # fmt: skip
         self.spec, self.options, self.sizes = spec, options, sizes
-        pools.weight.reserve("onnxruntime weights", sizes.weight_bytes)
         pools.temp.reserve("onnxruntime arena", scratch_bytes(spec, options))
         self.kv = KVCache(pools.cache, spec, options, layout=Layout.HEADS_FIRST, dtype=CACHE_DTYPE)
         self._buffers = _Buffers(spec, options, pools)
         self._errors = _ort_errors()
-        self._session: Any = _open_session(graph, options, self._errors)
+        # ONNX Runtime points at these values, so they must live as long as its session
+        self._tables = {name: _copied(pools, name, mapped) for name, mapped in bundle.looked_up.items()}
+        self._session: Any = _open_session(bundle.graph, options, self._tables, self._errors)
         self._bindings = {(slot, n): self._bind(slot, n) for slot in range(options.n_slots) for n in options.buckets}
 
     def step(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Logits:
@@ -157,6 +170,7 @@ class OnnxCpuSession:
         """Drop the session and its bindings; the pools own the buffers."""
         self._bindings.clear()
         self._session = None
+        self._tables.clear()
 
     def _bind(self, slot: int, n_rows: int) -> Any:
         binding, buffers = self._session.io_binding(), self._buffers
@@ -177,15 +191,29 @@ class OnnxCpuSession:
         return binding
 
 
-def _open_session(graph: Path, options: SessionOptions, errors: tuple[type[Exception], ...]) -> Any:
+def _copied(pools: Pools, name: str, mapped: NDArray[Any]) -> Any:
+    from onnxruntime import OrtValue
+
+    # Left mapped, every new word would bring in pages of the file and the process would seem to grow for hours
+    table = pools.weight.alloc(name, mapped.shape, mapped.dtype)
+    np.copyto(table, mapped)
+    return OrtValue.ortvalue_from_numpy(table)  # shares the memory
+
+
+def _open_session(
+    graph: Path, options: SessionOptions, tables: Mapping[str, Any], errors: tuple[type[Exception], ...]
+) -> Any:
     import onnxruntime
 
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.n_threads or len(os.sched_getaffinity(0))
     settings.inter_op_num_threads = 1
     settings.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    settings.enable_mem_pattern = False  # it keeps a block per bucket, 20 MB in all, and gains nothing measurable
     settings.log_severity_level = 3
     settings.add_session_config_entry("session.intra_op.spin_duration_us", SPIN_US)
+    for name, table in tables.items():
+        settings.add_initializer(name, table)
     try:
         return onnxruntime.InferenceSession(str(graph), settings, providers=["CPUExecutionProvider"])
     except errors as err:

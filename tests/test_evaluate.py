@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentkit.agent.trace import Trace
+from agentkit.assemble import Assembly
+from agentkit.config import load_app
 from agentkit.devices.adapter import Area, Change, Command, Device, Home
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.errors import ConfigError
-from agentkit.evaluate import Evaluation, changes, put_back, write_predictions
-from agentkit.records import GENERIC, Record, area_of, devices_of, read_homes, read_records
-from agentkit.types import Call, Outcome, Reply, Utterance
+from agentkit.evaluate import Evaluation, Now, called, changes, put_back, write_predictions
+from agentkit.records import GENERIC, NOON, Record, area_of, devices_of, read_homes, read_records
+from agentkit.types import Call, Intent, Outcome, Reply, Selector, Utterance
 
 LAMP = Device("light.lamp", "Lamp", "light", "kitchen", state="off", attributes={"brightness": 10})
 TV = Device("media_player.tv", "TV", "media_player", "den", state="off")
@@ -29,11 +34,15 @@ class Flipper:
     """Flips the device whose id is the text, remembers sessions, and breaks on demand."""
 
     registry: Registry
+    now: Now
     heard: list[Utterance] = field(default_factory=list)
+    times: list[datetime] = field(default_factory=list)
     is_closed: bool = False
+    trace: Trace = field(default_factory=lambda: Trace(1))
 
     def handle(self, utterance: Utterance) -> Reply:
         self.heard.append(utterance)
+        self.times.append(self.now())
         if utterance.text == "break":
             raise RuntimeError("a bug")
         device = self.registry.get(utterance.text)
@@ -55,9 +64,9 @@ class Open:
 
 
 def evaluation(agents: list[Flipper] | None = None) -> Evaluation:
-    def open_home(home: Home) -> Open:
+    def open_home(home: Home, now: Now) -> Open:
         registry = Registry(home)
-        agent = Flipper(registry)
+        agent = Flipper(registry, now)
         if agents is not None:
             agents.append(agent)
         return Open(agent, registry)
@@ -101,6 +110,21 @@ def test_the_prediction_has_the_fields_that_the_judge_reads() -> None:
     }
 
 
+def test_a_call_that_reached_no_device_carries_the_words_that_were_to_find_one() -> None:
+    meant = (Intent("turn_on", {}, Selector(names=("toaster",), areas=("den",))), Intent("mute", {}, Selector()))
+    assert called(Call("turn_on", {}, ()), meant, HOME, None)["args"] == {"name": "toaster", "area": "Den"}
+    assert called(Call("turn_on", {}, ("light.den",)), meant, HOME, None)["args"] == {}
+    assert called(Call("mute", {}, ()), meant, HOME, "kitchen")["args"] == {"area": "Kitchen"}
+    assert called(Call("mute", {}, ()), meant, HOME, None)["args"] == {}
+
+
+def test_earlier_turns_run_first_and_do_not_count_as_changes() -> None:
+    agents: list[Flipper] = []
+    (p,) = evaluation(agents).run([Record("h", "light.den", "home", history=("light.lamp",))])
+    assert [u.text for u in agents[0].heard] == ["light.lamp", "light.den"]
+    assert (p["say"], list(p["state_after"])) == ("on 2", ["light.den"])
+
+
 def test_a_record_that_breaks_the_agent_is_none_and_the_next_one_runs(caplog: pytest.LogCaptureFixture) -> None:
     broken, fine = evaluation().run([Record("x", "break", "home"), Record("y", "light.lamp", "home")])
     assert (broken["outcome"], broken["error"]) == ("none", "RuntimeError: a bug")
@@ -118,6 +142,13 @@ def test_every_home_is_closed_at_its_end() -> None:
     agents: list[Flipper] = []
     list(evaluation(agents).run(RECORDS))
     assert [a.is_closed for a in agents] == [True, True]
+
+
+def test_it_is_the_time_that_the_record_says_or_else_always_the_same() -> None:
+    agents: list[Flipper] = []
+    morning = datetime(2031, 5, 1, 7, 30)
+    list(evaluation(agents).run([Record("m", "light.lamp", "home", now=morning), RECORDS[0]]))
+    assert agents[0].times == [morning, NOON]
 
 
 def test_the_speakers_room_is_passed_on() -> None:
@@ -221,3 +252,25 @@ def test_predictions_are_written_in_the_order_of_the_records(tmp_path: Path) -> 
     write_predictions(out, reversed(list(evaluation().run(RECORDS))), RECORDS)
     assert [json.loads(line)["id"] for line in out.read_text("utf-8").splitlines()] == [r.id for r in RECORDS]
     assert not list(tmp_path.glob("*.part"))
+
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+APP = Path(__file__).parents[1] / "apps" / "smart_home"
+
+
+@pytest.mark.shared
+def test_real_records_do_not_influence_each_other() -> None:
+    assert SHARED.is_dir(), f"{SHARED} is missing; the evaluation data must lie beside the project"
+    records = read_records(SHARED, suite="all")[::20]
+    homes = read_homes(SHARED, SHARED.parent / "eval" / "homes" / "generic.yaml")
+    app = load_app(APP)
+    assembly = Assembly(app)
+
+    def run(order: Sequence[Record]) -> dict[str, Any]:
+        frozen = Evaluation(homes, lambda home, now: assembly.open(home, policy=(), now=now), clock=lambda: 0.0)
+        return {p["id"]: p for p in frozen.run(order)}
+
+    straight = run(records)
+    assert len(straight) == len(records)
+    assert not [p for p in straight.values() if "error" in p]
+    assert run(random.Random(3).sample(records, len(records))) == straight

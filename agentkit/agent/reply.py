@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from agentkit.agent.sentences import GROUPS, Entry, check_same_keys, check_sentences, placeholders, read_sentences
@@ -22,6 +23,7 @@ from agentkit.understanding.tools import Tool
 log = logging.getLogger(__name__)
 
 _NO_HOME = HomeView()
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Replies:
@@ -115,7 +117,7 @@ class Replies:
             return None
         given = {k: v for k, v in values.items() if v is not None and v not in ((), [], "")}
         spoken = self._spoken(language, key, given, home)
-        options = _pick(entry, [home.device(i) for i in ids_of(given)], values.get("slot"))
+        options = _pick(entry, [home.device(i) for i in ids_of(given)], values)
         return next((s.format(**spoken) for s in options if placeholders(s) <= spoken.keys()), None)
 
     def _spoken(self, language: str, key: str, given: Mapping[str, Any], home: HomeView) -> dict[str, str]:
@@ -147,9 +149,10 @@ class _Said:
         return cls(result, device, {**result.action.args, **state, **result.facts})
 
 
-def _pick(entry: Entry, devices: Sequence[Device | None], slot: Any = None) -> tuple[str, ...]:
-    keys = [str(slot)] if slot else [*classes_of(devices)]
-    return next(entry[k] for k in (*keys, "default") if k in entry)
+def _pick(entry: Entry, devices: Sequence[Device | None], values: Mapping[str, Any] = _NOTHING) -> tuple[str, ...]:
+    """The sentences for what is missing (slot), what stood in the way (kind), the tool, or the devices."""
+    keys = (*(str(values.get(k)) for k in ("slot", "kind", "tool")), *classes_of(devices), "default")
+    return next(entry[k] for k in keys if k in entry)
 
 
 def _group(items: Sequence[Any], key: Callable[[Any], Any]) -> list[list[Any]]:

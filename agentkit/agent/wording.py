@@ -161,16 +161,16 @@ class Wording:
             return name
         if name.lower().startswith(("the ", "my ", "our ")) or "'s " in name.lower():
             return name[0].lower() + name[1:]
-        return article + (name.lower() if self._is_plain(name, home) else name)
+        words = name.split()
+        plain = [w if w.isupper() and len(w) > 1 else w.lower() for w in words]
+        return article + " ".join(plain if self._are_plain(words, home) else words)
 
-    def _is_plain(self, name: str, home: HomeView) -> bool:
+    def _are_plain(self, words: Sequence[str], home: HomeView) -> bool:
+        """True if no word but acronyms and numbers could be a proper name."""
         known = self.plain | {w.lower() for pair in self.kinds.values() for word in pair for w in word.split()}
         places = [n for area in home.areas for n in area.names] + [n for floor in home.floors for n in floor.names]
         known |= {w.lower() for place in places for w in place.split()}
-        words = name.split()
-        return all(w.lower() in known or w.isdigit() for w in words if not w.isupper()) and not any(
-            w.isupper() and len(w) > 1 for w in words
-        )
+        return all(w.lower() in known or w.isdigit() or w.isupper() for w in words)
 
     def _is_plural(self, name: str) -> bool:
         last = name.rsplit(" ", 1)[-1].lower()

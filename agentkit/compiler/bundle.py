@@ -11,11 +11,14 @@ import json
 import os
 import shutil
 import tempfile
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
 
 from agentkit.compiler.checkpoint import Checkpoint
@@ -27,6 +30,7 @@ VERSION = 1
 """Raised whenever the same checkpoint compiles to another graph."""
 GRAPH, WEIGHTS, TABLE = "decoder.onnx", "weights.bin", "bundle.json"
 _PAGE = 4096
+_PREFIX = ".compiling-"
 _DTYPES: dict[type[np.generic], int] = {np.float32: TensorProto.FLOAT, np.uint8: TensorProto.UINT8}
 
 
@@ -39,19 +43,30 @@ class Target:
     """Rows of the rotary tables."""
 
 
+@dataclass(frozen=True)
+class Bundle:
+    """A compiled decoder on disk."""
+
+    graph: Path
+    """The ONNX file; its weights lie beside it."""
+    looked_up: Mapping[str, NDArray[Any]]
+    """Constants that each step reads rows of, mapped from the file."""
+
+
 def positions_for(max_seq_len: int, trained: int) -> int:
     """Round up, so that caches of usual capacities share one bundle."""
     return min(trained, max(4096, max_seq_len))
 
 
-def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Path:
-    """Return the path of the compiled graph, compiling now if it is missing or damaged. Raises CheckpointError."""
+def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Bundle:
+    """Return the compiled form, compiling now if it is missing or damaged. Raises CheckpointError."""
     folder = cache_dir / bundle_name(checkpoint, target)
-    if _is_whole(folder):
-        return folder / GRAPH
+    if bundle := _whole(folder):
+        return bundle
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".compiling-", dir=cache_dir, ignore_cleanup_errors=True) as name:
+        _sweep(cache_dir)
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=cache_dir, ignore_cleanup_errors=True) as name:
             written = Path(name) / "bundle"
             _write(written, build_graph(checkpoint, target.precision, target.n_positions))
             _move(written, folder)
@@ -59,7 +74,9 @@ def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Pa
         raise CheckpointError(
             f"{cache_dir}: cannot write the compiled model ({err}); free space or choose another"
         ) from err
-    return folder / GRAPH
+    if bundle := _whole(folder):
+        return bundle
+    raise CheckpointError(f"{folder}: the compiled model cannot be read back; check the disk or choose another cache")
 
 
 def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
@@ -71,12 +88,27 @@ def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
     return f"{path.stem}-{target.precision}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
 
-def _is_whole(folder: Path) -> bool:
+def _sweep(cache_dir: Path) -> None:
+    """Remove what a killed compilation left behind; an hour is longer than any takes."""
+    for left in cache_dir.glob(f"{_PREFIX}*"):
+        if time.time() - left.stat().st_mtime > 3600:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _whole(folder: Path) -> Bundle | None:
+    """Open the bundle, or None if it is not there, cut off or damaged."""
     try:
         table = json.loads((folder / TABLE).read_text(encoding="utf-8"))
-        return all(_sha256(folder / name) == table[name] for name in (GRAPH, WEIGHTS))
+        if any(_sha256(folder / name) != table["sha256"][name] for name in (GRAPH, WEIGHTS)):
+            return None
+        looked_up = {name: _map(folder / WEIGHTS, **place) for name, place in table["looked_up"].items()}
     except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return None
+    return Bundle(folder / GRAPH, looked_up)
+
+
+def _map(path: Path, *, offset: int, shape: list[int], dtype: str) -> NDArray[Any]:
+    return np.memmap(path, dtype, mode="r", offset=offset, shape=tuple(shape))
 
 
 def _sha256(path: Path) -> str:
@@ -86,7 +118,7 @@ def _sha256(path: Path) -> str:
 
 def _move(written: Path, folder: Path) -> None:
     if folder.exists():
-        if _is_whole(folder):
+        if _whole(folder):
             return  # another process was faster
         shutil.rmtree(folder)
     written.rename(folder)
@@ -107,7 +139,12 @@ def _write(folder: Path, graph: Graph) -> None:
     with (folder / GRAPH).open("wb") as file:
         file.write(model.SerializeToString())
         _flush(file)
-    table = {name: _sha256(folder / name) for name in (GRAPH, WEIGHTS)}
+    looked_up = {
+        name: {"offset": places[name][0], "shape": constant.shape, "dtype": np.dtype(constant.dtype).name}
+        for name, constant in graph.constants.items()
+        if constant.is_looked_up
+    }
+    table = {"sha256": {name: _sha256(folder / name) for name in (GRAPH, WEIGHTS)}, "looked_up": looked_up}
     with (folder / TABLE).open("wb") as file:
         file.write(json.dumps(table).encode())
         _flush(file)

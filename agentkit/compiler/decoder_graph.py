@@ -6,6 +6,9 @@ once. Tensors have names that say where they are (layers.3.qkv).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, ValueInfoProto, helper
@@ -81,8 +84,8 @@ class _Builder:
             frequencies = spec.rope_theta ** (-np.arange(0, spec.head_dim, 2) / spec.head_dim)
             return np.asarray(np.arange(self.n_positions)[:, None] * frequencies[None, :])
 
-        self.graph.constant("rotary.cos", shape, np.float32, lambda: np.cos(angles()))
-        self.graph.constant("rotary.sin", shape, np.float32, lambda: np.sin(angles()))
+        self.graph.constant("rotary.cos", shape, np.float32, lambda: np.cos(angles()), is_looked_up=True)
+        self.graph.constant("rotary.sin", shape, np.float32, lambda: np.sin(angles()), is_looked_up=True)
 
     def _norm(self, name: str) -> str:
         return self.graph.constant(name, (self.spec.hidden_size,), np.float32, lambda: self.checkpoint.tensor(name))
@@ -119,13 +122,16 @@ class _Builder:
 
     def _embed(self) -> str:
         spec, graph, table = self.spec, self.graph, (self.spec.vocab_size, self.spec.hidden_size)
+
+        def constant(name: str, shape: tuple[int, int], dtype: type[np.generic], make: Callable[[], Any]) -> str:
+            return graph.constant(name, shape, dtype, make, is_looked_up=True)
+
         if self.precision == "f32":
-            graph.constant("embed.weight", table, np.float32, lambda: self.checkpoint.tensor("embed"))
+            constant("embed.weight", table, np.float32, lambda: self.checkpoint.tensor("embed"))
             return graph.node("Gather", ["embed.weight", "token_ids"], "embedded")
-        n_blocks = spec.hidden_size // BLOCK
-        graph.constant("embed.codes", table, np.uint8, lambda: self.linears.blocks(["embed"], Form.INT8).codes)
-        scales = (spec.vocab_size, n_blocks)
-        graph.constant("embed.scale", scales, np.float32, lambda: self.linears.blocks(["embed"], Form.INT8).scale)
+        scales = (spec.vocab_size, spec.hidden_size // BLOCK)
+        constant("embed.codes", table, np.uint8, lambda: self.linears.blocks(["embed"], Form.INT8).codes)
+        constant("embed.scale", scales, np.float32, lambda: self.linears.blocks(["embed"], Form.INT8).scale)
         inputs = ["embed.codes", "token_ids", "embed.scale"]
         attributes = {"bits": 8, "block_size": BLOCK, "gather_axis": 0, "quantize_axis": 1}
         return graph.node("GatherBlockQuantized", inputs, "embedded", domain=MS, **attributes)

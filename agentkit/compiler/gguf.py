@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from agentkit.compiler.checkpoint import BLOCK, Checkpoint, QuantBlocks, Tensor
 from agentkit.compiler.family import check_architecture
-from agentkit.compiler.gguf_header import GGUFHeader, kind_name, map_file, read_header, tensor_bytes
 from agentkit.decoder.backend import DecoderSpec
+from agentkit.decoder.gguf_header import GGUFHeader, kind_name, map_file, read_header, tensor_bytes
 from agentkit.errors import CheckpointError
 
 _NAMES = {"token_embd.weight": "embed", "output_norm.weight": "final_norm", "output.weight": "head"}
@@ -46,21 +46,25 @@ def _spec(header: GGUFHeader) -> DecoderSpec:
     for key in ("rope.scaling.type", "expert_count", "attention.sliding_window"):
         if get(key, 0) not in (0, "none"):
             raise CheckpointError(f"{path}: {key} = {get(key)!r} is not supported; choose a checkpoint without it")
-    n_heads, hidden = int(get("attention.head_count")), int(get("embedding_length"))
-    return DecoderSpec(
-        architecture=architecture,
-        n_layers=int(get("block_count")),
-        hidden_size=hidden,
-        n_heads=n_heads,
-        n_kv_heads=int(get("attention.head_count_kv", n_heads)),
-        head_dim=int(get("attention.key_length", hidden // n_heads)),
-        ffn_size=int(get("feed_forward_length")),
-        vocab_size=header.tensors["token_embd.weight"].shape[0] if "token_embd.weight" in header.tensors else 0,
-        max_seq_len=int(get("context_length")),
-        rope_theta=float(get("rope.freq_base", 10000.0)),
-        rms_norm_eps=float(get("attention.layer_norm_rms_epsilon")),
-        is_head_tied="output.weight" not in header.tensors,
-    )
+    embed = header.tensors.get("token_embd.weight")
+    try:
+        n_heads, hidden = int(get("attention.head_count")), int(get("embedding_length"))
+        return DecoderSpec(
+            architecture=architecture,
+            n_layers=int(get("block_count")),
+            hidden_size=hidden,
+            n_heads=n_heads,
+            n_kv_heads=int(get("attention.head_count_kv", n_heads)),
+            head_dim=int(get("attention.key_length", hidden // n_heads)),
+            ffn_size=int(get("feed_forward_length")),
+            vocab_size=embed.shape[0] if embed and embed.shape else 0,
+            max_seq_len=int(get("context_length")),
+            rope_theta=float(get("rope.freq_base", 10000.0)),
+            rms_norm_eps=float(get("attention.layer_norm_rms_epsilon")),
+            is_head_tied="output.weight" not in header.tensors,
+        )
+    except (TypeError, ValueError, ArithmeticError) as err:
+        raise CheckpointError(f"{path}: metadata of {architecture} is damaged ({err}); pull the file again") from err
 
 
 def _precision(header: GGUFHeader) -> str:

@@ -26,6 +26,8 @@ class Constant:
     """Reads and packs it; called once, when the bundle is written."""
     same_bytes_as: str | None = None
     """Another constant with the same bytes, which are then stored once."""
+    is_looked_up: bool = False
+    """Read row by row in each step; the others are packed once, when the graph is opened."""
 
     @property
     def n_bytes(self) -> int:
@@ -44,10 +46,10 @@ class Graph:
 
     def constant(
         self, name: str, shape: Sequence[int], dtype: type[np.generic], make: Callable[[], NDArray[Any]], *,
-        same_bytes_as: str | None = None,
+        same_bytes_as: str | None = None, is_looked_up: bool = False,
     ) -> str:  # fmt: skip
         """Add a constant and return its name."""
-        self.constants[name] = Constant(name, tuple(shape), dtype, make, same_bytes_as)
+        self.constants[name] = Constant(name, tuple(shape), dtype, make, same_bytes_as, is_looked_up)
         return name
 
     def node(

@@ -23,11 +23,14 @@ _LAYER_NAMES = {
     "mlp.gate_proj": "gate", "mlp.up_proj": "up", "mlp.down_proj": "down",
 }  # fmt: skip
 _ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2}
+_Entry = tuple[NDArray[np.uint8], str]
+"""[bytes] u8, and the type that they hold."""
 
 
 def open_folder(folder: Path) -> Checkpoint:
     """Open a Llama-family folder. Raises CheckpointError."""
     config = _json(folder / "config.json")
+    _check_config(folder, config)
     index = folder / "model.safetensors.index.json"
     if index.exists():
         weight_map = _json(index).get("weight_map", {})
@@ -35,19 +38,23 @@ def open_folder(folder: Path) -> Checkpoint:
     else:
         files = [folder / "model.safetensors"]
     reader = _FolderReader(files, has_own_head=not config.get("tie_word_embeddings", False))
-    return Checkpoint(folder, _spec(folder, config, reader.shapes), "f32", reader)
+    return Checkpoint(folder, _spec(folder, config), "f32", reader)
 
 
-def _spec(folder: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> DecoderSpec:
-    architecture = str(config.get("model_type", "nameless"))
-    check_architecture(folder, architecture)
+def _check_config(folder: Path, config: Mapping[str, Any]) -> None:
+    check_architecture(folder, str(config.get("model_type", "nameless")))
     for key in ("rope_scaling", "sliding_window", "attention_bias", "mlp_bias"):
         if config.get(key):
             raise CheckpointError(f"{folder}: {key} = {config[key]!r} is not supported; choose a model without it")
+    if config.get("hidden_act", "silu") != "silu":
+        raise CheckpointError(f"{folder}: hidden_act = {config['hidden_act']!r}, wanted 'silu'; choose another model")
+
+
+def _spec(folder: Path, config: Mapping[str, Any]) -> DecoderSpec:
     try:
         n_heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
         return DecoderSpec(
-            architecture=architecture,
+            architecture=str(config["model_type"]),
             n_layers=int(config["num_hidden_layers"]),
             hidden_size=hidden,
             n_heads=n_heads,
@@ -58,11 +65,11 @@ def _spec(folder: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[in
             max_seq_len=int(config["max_position_embeddings"]),
             rope_theta=_rope_theta(folder, config),
             rms_norm_eps=float(config["rms_norm_eps"]),
-            is_head_tied="head" not in shapes,
+            is_head_tied=bool(config.get("tie_word_embeddings", False)),
         )
-    except KeyError as err:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as err:
         raise CheckpointError(
-            f"{folder / 'config.json'}: {err} is missing; take the folder's config from its source"
+            f"{folder / 'config.json'}: {err} is missing or no number; take the folder's config from its source"
         ) from err
 
 
@@ -79,7 +86,7 @@ class _FolderReader:
     """Serves tensors out of the mapped files."""
 
     def __init__(self, files: list[Path], *, has_own_head: bool):
-        self._entries: dict[str, tuple[NDArray[np.uint8], str]] = {}  # name → ([bytes] u8, dtype)
+        self._entries: dict[str, _Entry] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
         for file in files:
             self._add(file, has_own_head=has_own_head)
@@ -106,18 +113,24 @@ class _FolderReader:
             name = _own_name(stored)
             if name == "head" and not has_own_head:
                 continue  # some files repeat the tied matrix
-            self.shapes[name] = shape = tuple(int(n) for n in entry["shape"])
-            start, end = entry["data_offsets"]
-            dtype = entry["dtype"]
-            if dtype not in _ITEM_BYTES:
-                raise CheckpointError(f"{file}: tensor {stored} is {dtype}, wanted F32, F16 or BF16; convert the file")
-            wanted = math.prod(shape) * _ITEM_BYTES[dtype]
-            if end > data.size or end - start != wanted:
-                raise CheckpointError(
-                    f"{file}: truncated: {stored} needs bytes {start} to {start + wanted}, the file has {data.size}; "
-                    "pull the file again"
-                )
-            self._entries[name] = (data[start:end], dtype)
+            self.shapes[name], self._entries[name] = _slice(file, stored, entry, data)
+
+
+def _slice(file: Path, stored: str, entry: Any, data: NDArray[np.uint8]) -> tuple[tuple[int, ...], _Entry]:
+    try:
+        shape, dtype = tuple(int(n) for n in entry["shape"]), str(entry["dtype"])
+        start, end = (int(n) for n in entry["data_offsets"])
+    except (KeyError, TypeError, ValueError) as err:
+        raise CheckpointError(f"{file}: the entry of {stored} is damaged ({err}); pull the file again") from err
+    if dtype not in _ITEM_BYTES:
+        raise CheckpointError(f"{file}: tensor {stored} is {dtype}, wanted F32, F16 or BF16; convert the file")
+    wanted = math.prod(shape) * _ITEM_BYTES[dtype]
+    if start < 0 or end > data.size or end - start != wanted:
+        raise CheckpointError(
+            f"{file}: truncated: {stored} needs bytes {start} to {start + wanted}, the file has {data.size}; "
+            "pull the file again"
+        )
+    return shape, (data[start:end], dtype)
 
 
 def _own_name(stored: str) -> str:
@@ -134,8 +147,8 @@ def _open(file: Path) -> tuple[dict[str, Any], NDArray[np.uint8]]:
         data = np.memmap(file, np.uint8, mode="r")
         n_header = int(data[:8].view("<u8")[0])
         header = json.loads(bytes(data[8 : 8 + n_header]))
-        return header, np.asarray(data[8 + n_header :])
-    except (OSError, ValueError, IndexError) as err:
+        return dict(header), np.asarray(data[8 + n_header :])
+    except (OSError, TypeError, ValueError, IndexError) as err:
         raise CheckpointError(f"{file}: got no readable safetensors file ({err}); pull the file again") from err
 
 

@@ -94,8 +94,8 @@ class Pool:
 
 
 def _zeroed_block(n_bytes: int) -> NDArray[np.uint8]:
-    # calloc: pages that are never touched cost no memory, and an unwritten cache row holds no NaN
-    raw = np.zeros(n_bytes + ALIGNMENT, np.uint8)
+    raw = np.empty(n_bytes + ALIGNMENT, np.uint8)
+    raw.fill(0)  # takes every page now: memory must not run out, nor grow, in mid-answer; and no unwritten row is NaN
     skip = -raw.ctypes.data % ALIGNMENT
     return raw[skip : skip + n_bytes]
 

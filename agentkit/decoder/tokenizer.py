@@ -164,8 +164,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def _from_gguf(path: Path) -> Tokenizer:
-    from agentkit.compiler.gguf_header import read_header
     from agentkit.decoder import bpe, spm
+    from agentkit.decoder.gguf_header import read_header
 
     metadata = read_header(path).metadata
     kind = metadata.get("tokenizer.ggml.model")

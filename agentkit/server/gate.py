@@ -39,8 +39,12 @@ class Gate:
         if scope["type"] != "http":
             return
 
+        is_answered = False
+
         async def counted(message: Message) -> None:
+            nonlocal is_answered
             if message["type"] == "http.response.start":
+                is_answered = True
                 self._on_status(message["status"])
             await send(message)
 
@@ -57,9 +61,17 @@ class Gate:
         except ConnectionResetError:
             return
         else:
+            await self._pass(scope, _replay(body, receive), counted, is_answered=lambda: is_answered)
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, *, is_answered: Callable[[], bool]) -> None:
+        try:
             # what a route raised unexpectedly is answered and logged by then (problems.py)
             with contextlib.suppress(Exception):
-                await self._app(scope, _replay(body, receive), counted)
+                await self._app(scope, receive, send)
+        except asyncio.CancelledError:  # the server ends and has waited long enough
+            if not is_answered():
+                message = "the server ends before the command did; whether it was carried out is unknown"
+                await answer(503, "ShuttingDown", message, {"Connection": "close"})(scope, receive, send)
 
     async def _read(self, declared: str | None, receive: Receive) -> bytes:
         limits = self._limits

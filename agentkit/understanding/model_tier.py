@@ -79,6 +79,14 @@ class ModelTier:
         """The part that is the same for every turn, with an empty tail."""
         return split_chat(self._decoder.tokenizer, self._static, n_static=len(self._static))
 
+    def warm_up(self, view: HomeView) -> None:
+        """Compile the home's grammar and run the static prompt, whose cache rows every turn reuses.
+
+        Raises GrammarError, and DecoderError if the model cannot run.
+        """
+        self.check(view)
+        self._decoder.generate(self.static_prompt, max_tokens=1)
+
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a sentence or refuse it; only what the sentence bears out is a call."""
         start = time.perf_counter()

@@ -87,7 +87,7 @@ class PhraseTier:
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
     """Each piece with the role of the one behind it."""
-    return zip(items, [*(i.role for i in items[1:]), None], strict=True)
+    return zip(items, [*(i.role for i in items[1:]), None][: len(items)], strict=True)
 
 
 def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:

@@ -27,6 +27,10 @@ class Model(Protocol):
         """Understand a sentence, or refuse it."""
         ...
 
+    def warm_up(self, view: HomeView) -> None:
+        """Prepare what all turns share."""
+        ...
+
 
 class Understander:
     """Asks the tiers in order and records what each of them cost and why the last one decided."""
@@ -48,6 +52,16 @@ class Understander:
         """Compile the templates of every language now, so that the first sentence need not wait."""
         for language in self._words:
             self._templates.load(language)
+
+    def warm_up(self, view: HomeView) -> None:
+        """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
+        self.load()
+        for language in self._words:
+            text = Normalised("x", language, "x")
+            self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
+            self._phrases.match(text, view)
+        if self._model is not None:
+            self._model.warm_up(view)
 
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand one utterance in a home; what no tier is sure of is refused, never guessed."""

@@ -160,6 +160,11 @@ def test_a_missing_value_is_asked_for(replies: Replies) -> None:
     assert replies.render("en", "ask.missing", values, HOME) == "How bright should the kitchen light be?"
 
 
+def test_what_was_not_understood_is_said_for_what_it_is(replies: Replies) -> None:
+    for kind, said in (("time", "later"), ("negation", "leave it"), ("unheard_of", "on a condition")):
+        assert said in replies.render("en", "refused.not_yet", {"kind": kind, "words": "…"})
+
+
 @pytest.mark.parametrize(
     ("seconds", "en", "zh"),
     [

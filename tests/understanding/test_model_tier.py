@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -139,13 +138,7 @@ def test_the_model_is_not_asked_what_templates_know(
     decoder = Scripted(tokenizer, '{"refuse":"not_understood"}')
     tier = make_tier(decoder, app, words, templates)
     understander = Understander(words=words, templates=templates, tools=app.tools, model=tier)
-    said: Sequence[str] = (
-        "turn on the desk lamp",
-        "don't turn on the desk lamp",
-        "turn on the desk lamp at nine",
-        "stop",
-    )
-    for text in said:
+    for text in ("turn on the desk lamp", "don't turn on the desk lamp", "turn on the desk lamp at nine", "stop"):
         understander.understand(normalise(text, "en", words["en"]), home)
     assert decoder.prompts == []
     understander.understand(normalise("it is gloomy around the desk lamp", "en", words["en"]), home)

@@ -57,7 +57,11 @@ def read_header(path: Path) -> GGUFHeader:
         key = cursor.string()
         metadata[key] = cursor.value(cursor.number("I"))
     infos = [(cursor.string(), *cursor.tensor_info()) for _ in range(n_tensors)]
-    alignment = int(metadata.get("general.alignment", 32))
+    alignment = metadata.get("general.alignment", 32)
+    if not isinstance(alignment, int) or alignment < 1:
+        raise CheckpointError(
+            f"{path}: general.alignment is {alignment!r}, wanted a positive number; pull the file again"
+        )
     start = -(-cursor.position // alignment) * alignment
     tensors = {name: TensorInfo(shape, kind, start + offset) for name, shape, kind, offset in infos}
     for name, info in tensors.items():
@@ -136,4 +140,8 @@ def tensor_bytes(path: Path, name: str, info: TensorInfo) -> int:
         raise CheckpointError(
             f"{path}: tensor {name} has unknown type {info.kind}; convert it to Q4_1 or Q8_0"
         ) from err
+    if not info.shape or info.shape[-1] % block:
+        raise CheckpointError(
+            f"{path}: tensor {name} has shape {info.shape}, wanted rows of {block}; pull the file again"
+        )
     return math.prod(info.shape) // block * block_bytes

@@ -1,0 +1,139 @@
+"""Wires one agent from an app and a home: the same for run, ask, chat and eval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentkit.agent.agent import Agent, AgentLimits
+from agentkit.agent.execute import Limits
+from agentkit.agent.reply import Replies
+from agentkit.config import App
+from agentkit.devices.adapter import Home
+from agentkit.devices.registry import Registry
+from agentkit.devices.route import RoutingAdapter
+from agentkit.policy_rules import PolicyRule
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.open import open_understander
+from agentkit.understanding.understand import Understander
+from agentkit.understanding.words import read_words
+
+if TYPE_CHECKING:
+    from agentkit.decoder.chat import Prompt
+    from agentkit.decoder.decoder import Decoder, Generation
+    from agentkit.decoder.grammar import Grammar
+    from agentkit.decoder.tokenizer import Tokenizer
+
+DEVICES = "devices.json"
+"""File of registered devices and last states, in the folder of an app's state."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """An agent with the devices that it moves."""
+
+    agent: Agent
+    registry: Registry
+    understander: Understander
+    adapter: RoutingAdapter
+
+    def warm_up(self) -> None:
+        """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
+        home = self.registry.home
+        self.understander.warm_up(
+            HomeView(self.registry.devices(), self.registry.areas, self.registry.floors, home.speaker_area)
+        )
+
+    def close(self) -> None:
+        """Write the last states and hang up on the devices."""
+        self.registry.close()
+        self.adapter.close()
+
+
+class LazyDecoder:
+    """A decoder that opens when it is first used, so that what the templates know need not wait for it."""
+
+    def __init__(self, open_decoder: Callable[[], Decoder]):
+        self._open = open_decoder
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the model."""
+        return self._open().tokenizer
+
+    def generate(self, prompt: Prompt, *, grammar: Grammar | None = None, max_tokens: int) -> Generation:
+        """Answer a prompt inside a grammar. Raises DecoderError."""
+        return self._open().generate(prompt, grammar=grammar, max_tokens=max_tokens)
+
+
+class Assembly:
+    """What agents of one app share, whatever their home: words, sentences, templates and the model."""
+
+    def __init__(self, app: App, *, decoder: Callable[[], Decoder] | None = None):
+        """Read the app's language data. Raises ConfigError for what cannot be used.
+
+        `decoder` is called when a sentence first needs the model; None = templates only.
+        """
+        self._app = app
+        self._words = {
+            lang: read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml")
+            for lang in app.languages
+        }
+        self._replies = Replies(app.replies, tools=app.tools, folder=str(app.path / "replies"))
+        self._understander = open_understander(
+            app.path,
+            words=self._words,
+            tools=app.tools,
+            decoder=None if decoder is None else LazyDecoder(decoder),
+        )
+
+    def open(
+        self,
+        home: Home,
+        *,
+        state_dir: Path | None = None,
+        policy: Sequence[PolicyRule] | None = None,
+        now: Callable[[], datetime] = datetime.now,
+    ) -> Live:
+        """Build the agent of a home. `state_dir` keeps devices and states over a restart; None = nowhere.
+
+        `policy` replaces the app's rules.
+        """
+        registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
+        adapter = RoutingAdapter(registry)
+        agent = Agent(
+            tools=self._app.tools,
+            registry=registry,
+            adapter=adapter,
+            understander=self._understander,
+            replies=self._replies,
+            words=self._words,
+            policy_rules=self._app.policy if policy is None else policy,
+            now=now,
+            limits=_limits(self._app),
+        )
+        return Live(agent, registry, self._understander, adapter)
+
+
+def build_agent(
+    app: App,
+    home: Home,
+    *,
+    decoder: Callable[[], Decoder] | None = None,
+    state_dir: Path | None = None,
+    policy: Sequence[PolicyRule] | None = None,
+) -> Live:
+    """Build the one agent of a home; see Assembly for the arguments. Raises ConfigError."""
+    return Assembly(app, decoder=decoder).open(home, state_dir=state_dir, policy=policy)
+
+
+def _limits(app: App) -> AgentLimits:
+    return AgentLimits(
+        max_text_chars=app.limits.max_text_chars,
+        max_actions=app.limits.max_actions,
+        question_timeout_s=app.limits.question_timeout_s,
+        execution=Limits(timeout_ms=app.limits.action_timeout_ms),
+    )

@@ -1,0 +1,166 @@
+"""`agentkit bench`: the figures that the README names, each measured by one command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentkit.cli.common import ConfigOption, DebugOption, JsonOption, NoModelOption
+
+if TYPE_CHECKING:
+    from agentkit.artifact import ModelSpec
+
+bench_app = typer.Typer(name="bench", help="Measure speed and memory on this machine.", no_args_is_help=True)
+
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Model of the manifest; default: the first agent model.")
+]
+TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="Target to measure.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder that the result is also written to, as JSON.")
+]
+
+
+@bench_app.command("compare", epilog="Example: agentkit bench compare --peer llama_cpp")
+def compare_command(
+    peer: Annotated[str, typer.Option("--peer", metavar="NAME", help="llama_cpp or another target.")] = "llama_cpp",
+    target: TargetOption = "cpu_onnx",
+    model: ModelOption = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each, by turns.")] = 7,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads of both; 0 = all cores.")] = 0,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Race a target against a peer on the same weights and prompt, measured by turns in one run."""
+    from rich.console import Console
+
+    from agentkit.bench.compare import compare, compare_table
+
+    checkpoint = _checkpoint(_model(model))
+    with _progress("rounds", rounds) as on_round:
+        result = compare(
+            checkpoint,
+            cache_dir=_cache_dir(),
+            peer=peer,
+            target=target,
+            n_threads=threads,
+            rounds=rounds,
+            on_round=on_round,
+        )
+    _write(out, "compare", result)
+    if json:
+        print(_as_json(result))
+    else:
+        Console().print(compare_table(result))
+
+
+@bench_app.command("session", epilog="Example: agentkit bench session --steps 2000")
+def session_command(
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Decode steps.")] = 2000,
+    target: TargetOption = "cpu_onnx",
+    model: ModelOption = None,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Run one long session and watch memory and the time of each step; exit code 1 if memory grows."""
+    from agentkit.bench.session import MAX_GROWTH_MB, session_bench
+
+    checkpoint = _checkpoint(_model(model))
+    with _progress("steps", steps) as on_step:
+        result = session_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_steps=steps, on_step=on_step)
+    _write(out, "session", result)
+    if json:
+        print(_as_json(result))
+    else:
+        step = result["step_ms"]
+        print(f"{result['checkpoint']} on {target}: opened in {result['open_s']:.1f} s")
+        print(
+            f"step     mean {step['mean']:.2f} ms, p50 {step['p50']:.2f}, p99 {step['p99']:.2f}, max {step['max']:.2f}"
+        )
+        print(f"memory   grew by {result['growth_mb']:.1f} MB in {steps} steps (at most {MAX_GROWTH_MB:.0f} MB)")
+    if not result["is_flat"]:
+        raise typer.Exit(1)
+
+
+@bench_app.command("commands", epilog="Example: agentkit bench commands --app apps/smart_home --count 2000")
+def commands_command(
+    app: Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of the app.")] = Path("apps/smart_home"),
+    count: Annotated[int, typer.Option("--count", min=1, help="Commands, one after the other.")] = 2000,
+    config: ConfigOption = [],  # noqa: B006 - typer reads the default and never changes it
+    no_model: NoModelOption = False,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Say many commands to an app and watch memory and the time of each turn; exit code 1 if memory grows.
+
+    Every device is commanded by its name; with a model, every tenth sentence is one for it.
+    """
+    from agentkit.bench.commands import MAX_GROWTH_MB, commands_bench
+    from agentkit.cli.ask import note
+    from agentkit.startup import Options
+
+    options = Options(app, tuple(config), has_model=not no_model)
+    with _progress("commands", count) as on_command:
+        result = commands_bench(options, note, n_commands=count, on_command=on_command)
+    _write(out, "commands", result)
+    if json:
+        print(_as_json(result))
+    else:
+        for path, ms in result["ms"].items():
+            print(f"{path:<9}{ms['n']} turns, p50 {ms['p50']:.1f} ms, p99 {ms['p99']:.1f} ms")
+        print(f"memory   grew by {result['growth_mb']:.1f} MB in {count} commands (at most {MAX_GROWTH_MB:.0f} MB)")
+    if not result["is_flat"]:
+        raise typer.Exit(1)
+
+
+def _model(name: str | None) -> ModelSpec:
+    from agentkit.manifest import find_manifest, find_model, load_manifest
+
+    return find_model(load_manifest(find_manifest()), name)
+
+
+def _checkpoint(model: ModelSpec) -> Path:
+    """The model's portable file, pulled if need be."""
+    from agentkit.fetch import agentkit_home, pull
+
+    artifact = next((a for a in model.artifacts if a.fits("any")), model.artifacts[0])
+    return pull(artifact, home=agentkit_home())
+
+
+def _cache_dir() -> Path:
+    from agentkit.open_model import compiled_dir
+
+    return compiled_dir()
+
+
+@contextmanager
+def _progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a bar on a terminal; give None where nobody looks."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda n_done: bar.update(task, completed=n_done)
+
+
+def _as_json(result: dict[str, Any]) -> str:
+    return json.dumps(result, ensure_ascii=False, indent=2)
+
+
+def _write(folder: Path | None, name: str, result: dict[str, Any]) -> None:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.json").write_text(_as_json(result) + "\n", "utf-8")
