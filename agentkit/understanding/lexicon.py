@@ -27,6 +27,8 @@ class Lexicon:
                 self._by_first.setdefault(entry.text[0], []).append(entry)
         for entries in self._by_first.values():
             entries.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
+        self.vocabulary = frozenset(w for entries in self._by_first.values() for e in entries for w in e.text.split())
+        """Every word that a known phrase holds."""
 
     def at(self, text: str, start: int) -> list[Item]:
         """Pieces that can start at a place, longest first."""

@@ -65,7 +65,9 @@ class _Nearness:
 
 
 def _telling(folded: str, lexicon: Lexicon) -> tuple[Item, ...]:
-    return tuple(m for m in lexicon.mentions(folded) if m.role in _TELLING)
+    mentions = lexicon.mentions(folded)
+    has_act = any(m.role is Role.ACT for m in mentions)  # "turn off everything" is about this home, "all right" is not
+    return tuple(m for m in mentions if m.role in _TELLING or (has_act and m.role is Role.ALL))
 
 
 def _score(device: Device, evidence: Iterable[Item], near: _Nearness, view: HomeView, lexicon: Lexicon) -> float:

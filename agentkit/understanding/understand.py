@@ -13,6 +13,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.reading import NO_DEVICE
+from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -72,7 +73,7 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._ask_model):
+        for tier in (self._match, self._guarded, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -106,6 +107,18 @@ class Understander:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
         values = {"kind": hit.kind, "words": hit.words}
         return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+
+    def _mend(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
+        words = self._words[text.language]
+        mended = repair(fold(text.text, words), self._phrases.lexicon(view, words))
+        if mended is None or guard(mended, words) is not None:
+            return Understanding(Kind.NONE)
+        found = self._match(replace(text, text=mended), view)
+        if found.kind is not Kind.CALLS:
+            return Understanding(Kind.NONE)
+        is_query = all(self._tools[i.tool].is_query for i in found.intents)
+        return replace(found, needs_confirmation=not is_query, why=f"heard as {mended!r}; {found.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         if self._model is not None:
