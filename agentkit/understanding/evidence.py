@@ -98,7 +98,7 @@ def _verb_level(
     """FULL if a verb of the tool was said, NONE if one of its contrary was, WEAK if neither."""
     types = {d.type for d in devices}
     mine = acts_of(intent.tool, types, phrases)
-    said = _acts_said(sentence, words)
+    said = acts_said(sentence, words)
     contrary = {a for act in mine for a in phrases.opposites.get(act, ())}
     if said & mine:
         return Level.FULL
@@ -114,8 +114,8 @@ def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     return acts
 
 
-def _acts_said(sentence: Sentence, words: Words) -> set[str]:
-    """Acts with a phrase whose halves all stand in the sentence, in order; longer phrases hide shorter ones."""
+def acts_said(sentence: Sentence, words: Words) -> set[str]:
+    """Tell the acts with a phrase whose halves stand in the sentence in order; longer phrases hide shorter ones."""
     found: dict[str, int] = {}
     for act, listed in words.verbs.items():
         for phrase in listed:

@@ -18,6 +18,7 @@ from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.tools import Tool
+from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.words import Words
 
 
@@ -47,6 +48,7 @@ class Understander:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._naming = templates.phrases.naming
         self._model = model
 
     def load(self) -> None:
@@ -121,8 +123,16 @@ class Understander:
         return replace(found, needs_confirmation=not is_query, why=f"heard as {mended!r}; {found.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
-        if self._model is not None:
-            return self._model.understand(text, view)
+        found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
+        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
+            return found
+        words = self._words[text.language]
+        name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
+        if name is None:
+            return found
+        return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")
+
+    def _refuse(self, text: Normalised, view: HomeView) -> Understanding:
         words = self._words[text.language]
         is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"

@@ -26,6 +26,7 @@ def test_a_sentence_means_what_the_table_says(row: dict[str, Any], ask: Ask) -> 
     elif "refuse" in row:
         assert (found.kind, found.reply_key) == (Kind.REFUSE, row["refuse"]), found.why
         assert not found.intents
+        assert found.reply_values.get("name") == row.get("name")
     else:
         assert (found.kind, found.reply_key) == (Kind.SAY, row["do"])
 
