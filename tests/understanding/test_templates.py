@@ -120,8 +120,8 @@ def test_broken_yaml_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_number_in_words_keeps_its_direction_after_the_other_one(ask: Ask) -> None:
-    said = ("turn up volume twenty percent", "turn down volume twenty percent", "turn up volume twenty percent")
-    assert [dict(ask(text).intents[0].args) for text in said] == [{"step": 20}, {"step": -20}, {"step": 20}]
+    up, down = "turn up the volume by thirty percent", "turn down the volume by thirty percent"
+    assert [dict(ask(text).intents[0].args) for text in (up, down, up)] == [{"step": 30}, {"step": -30}, {"step": 30}]
 
 
 def test_a_small_opening_is_no_full_opening(ask: Ask) -> None:
