@@ -133,7 +133,7 @@ class Listener:
             if (found := self.understander.understand(text, turn.view)).kind is Kind.CALLS:
                 return found
         found = self.understander.understand(turn.text, turn.view)
-        if not is_unclear(found):
+        if not (is_unclear(found) or found.reply_key == "unknown_device"):
             return found
         for longer in self.follow_ups.spelled_out(turn, text):
             if (again := self.understander.understand(longer, turn.view)).kind is Kind.CALLS:

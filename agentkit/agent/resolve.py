@@ -155,9 +155,7 @@ def _by_name(name: str, selector: Selector, view: HomeView, tool: Tool, speaker_
     return near if len(near) == 1 or tool.is_query else which(near, view, name=name)
 
 
-def _by_kind(
-    selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None, *, asks_of_all: bool
-) -> Found:
+def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None, *, asks_of_all: bool) -> Found:
     if selector.types and tool.types and not set(selector.types) & set(tool.types):
         return Refusal("refused.unsupported", {"kind": selector.types[0], "tool": tool.name})
     able = tuple(d for d in view.devices if _can(d, tool) and _is_kind(d, selector))

@@ -18,6 +18,7 @@ from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.selecting import select
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -49,6 +50,7 @@ class Proposer:
         hinted = _hinted(folded, words)
         is_command = any(p.search(folded) for p in words.talk.starts)
         read = self._read(hinted or folded, view, words, lexicon) if hinted or is_command else ()
+        read = read if hinted or all(is_specific(i, view) for i in read) else ()
         if read and not is_guarded:
             return Understanding(
                 Kind.CALLS, read, path="template", why="read from the known pieces only", needs_confirmation=True
@@ -88,6 +90,13 @@ class Proposer:
             if rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
                 return tuple(Intent(rule.tool, {}, selector) for selector in found[:1])
         return ()
+
+
+def is_specific(intent: Intent, view: HomeView) -> bool:
+    """Whether a selector names a device or a room, or fits one device only: a mere kind could be meant of anything."""
+    selector = intent.selector
+    is_named = selector.names or selector.device_ids or selector.areas or selector.floors
+    return bool(is_named) or len(select(selector, view)) == 1
 
 
 def _hinted(folded: str, words: Words) -> str | None:

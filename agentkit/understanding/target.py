@@ -65,6 +65,8 @@ class TargetFinder:
             return self._named(group, replace(selector, types=types) if _is_surname(group) else selector)
         if not selector.types or len(kinds) > 1:
             return None
+        if group.has(Role.PART) and group.has(Role.HOME):
+            return None
         if group.has(Role.PART):
             return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
         if classes := group.of(Role.CLASS):
@@ -99,8 +101,8 @@ class TargetFinder:
             found = [
                 d for d in found if d.device_class in {c.partition(".")[2] for c in classes} or _has_any(d, listed)
             ]
-        if len(part) > 1 or len(found) != 1:
-            return None
+        if len(part) > 1 or len(found) != 1 or group.has(Role.HOME):
+            return None  # "the house from the garage side": the whole home and a part of it at once
         return Selector(device_ids=(found[0].id,), types=(found[0].type,))
 
     def _classed(self, classes: tuple[str, ...], selector: Selector, group: Group) -> Selector | None:
