@@ -158,7 +158,7 @@ def _by_name(name: str, selector: Selector, view: HomeView, tool: Tool, speaker_
 def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None, *, asks_of_all: bool) -> Found:
     if selector.types and tool.types and not set(selector.types) & set(tool.types):
         return Refusal("refused.unsupported", {"kind": selector.types[0], "tool": tool.name})
-    able = tuple(d for d in view.devices if _can(d, tool) and _is_kind(d, selector))
+    able = tuple(d for d in view.devices if _can(d, tool) and (_is_kind(d, selector) or _tells_of(d, selector, tool)))
     has_place = bool(selector.areas or selector.floors)
     placed = tuple(d for d in able if _is_placed(d, selector, view)) if has_place else able
     if not placed:
@@ -185,6 +185,11 @@ def _is_kind(device: Device, selector: Selector) -> bool:
     if selector.types and device.type not in selector.types:
         return False
     return selector.device_class is None or device.device_class == selector.device_class
+
+
+def _tells_of(device: Device, selector: Selector, tool: Tool) -> bool:
+    """Whether a device answers a question about a class, whatever its type: a window and a contact on a window."""
+    return tool.is_query and selector.device_class is not None and device.device_class == selector.device_class
 
 
 def _is_placed(device: Device, selector: Selector, view: HomeView) -> bool:

@@ -49,13 +49,14 @@ class Proposer:
         folded = fold(text.text, words)
         hinted = _hinted(folded, words)
         is_command = any(p.search(folded) for p in words.talk.starts)
-        read = self._read(hinted or folded, view, words, lexicon) if hinted or is_command else ()
+        parts = [hinted] if hinted else [folded, *_clauses(text.text, words)] if is_command else []
+        read = next((r for p in parts if (r := self._read(p, view, words, lexicon))), ())
         read = read if hinted or all(is_specific(i, view) for i in read) else ()
         if read and not is_guarded:
             return Understanding(
                 Kind.CALLS, read, path="template", why="read from the known pieces only", needs_confirmation=True
             )
-        if read or any(p.search(folded) for p in words.talk.vague):
+        if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
         return _NOTHING
 
@@ -90,6 +91,12 @@ class Proposer:
             if rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
                 return tuple(Intent(rule.tool, {}, selector) for selector in found[:1])
         return ()
+
+
+def _clauses(text: str, words: Words) -> list[str]:
+    """The parts between commas that begin like a command: what follows often tells why."""
+    parts = [fold(part, words) for part in re.split("[,;]", text)]
+    return [p for p in parts if p and any(start.search(p) for start in words.talk.starts)] if len(parts) > 1 else []
 
 
 def is_specific(intent: Intent, view: HomeView) -> bool:

@@ -11,7 +11,7 @@ from agentkit.types import Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.here import placed_here
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reading import NO_DEVICE
@@ -78,7 +78,7 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._mend, self._ask_model):
+        for tier in (self._match, self._guarded, self._mixed, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -113,6 +113,18 @@ class Understander:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
         values = {"kind": hit.kind, "words": hit.words}
         return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+
+    def _mixed(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
+        if text.text.isascii() or not any(c.isascii() and c.isalpha() for c in text.text):
+            return Understanding(Kind.NONE)
+        for language in self._words:
+            other = normalise(text.text, language, self._words[language])
+            if guard(other.text, self._words[language]) is None:
+                found = self._phrases.match(other, view)
+                if found.kind is Kind.CALLS:
+                    return found
+        return Understanding(Kind.NONE)
 
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
