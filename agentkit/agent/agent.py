@@ -34,8 +34,6 @@ from agentkit.understanding.normalise import normalise, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
-KEEPS = (Outcome.ANSWER,)
-"""Outcomes without any result after which "it" still means what it meant before: small talk."""
 MAX_LABEL = 200
 """Longest session, user or area name, in characters."""
 
@@ -102,7 +100,7 @@ class Agent:
             start = time.perf_counter()
             turn = self._open(utterance)
             end = self._run(turn)
-            if not (end.results or end.expects_reply or utterance.is_dry_run) and end.outcome not in KEEPS:
+            if not (end.results or end.expects_reply or utterance.is_dry_run or is_aside(end)):
                 self._memory.forget(utterance.session)
             reply = self._close(turn, end, start)
         self.trace.add(TurnRecord(self._now(), turn.utterance, turn.understanding, reply))
@@ -176,6 +174,11 @@ class Agent:
             end.expects_reply,
             turn.timings_ms,
         )
+
+
+def is_aside(end: End) -> bool:
+    """Whether a turn was about something else than the home, so that "it" still means what it meant before."""
+    return end.outcome is Outcome.ANSWER or any(s.key == "refused.not_home" for s in end.sentences)
 
 
 def join(sentences: Sequence[str]) -> str:

@@ -81,7 +81,7 @@ class FollowUps:
         text = turn.text.text
         for pattern in talk.asides:
             text = pattern.sub("", text).strip(_EDGES) or text
-        if talk.it:
+        if talk.it and not self._names_something(turn):
             for pattern in talk.pronouns:
                 text = pattern.sub(talk.it, text)
         if text != turn.text.text:
@@ -127,6 +127,12 @@ class FollowUps:
         devices = [d for i in spoken.device_ids if (d := turn.view.device(i)) and d.type in tool.types]
         ids = tuple(d.id for d in devices)
         return replace(intent, selector=Selector(device_ids=ids, types=spoken.types)) if ids else intent
+
+    def is_command(self, turn: Turn) -> bool:
+        """Whether the text names a thing or place of this home and a verb for it, understood or not."""
+        words = self.words[turn.language]
+        mentions = self._lexicons.get(turn.view, words).mentions(fold(turn.text.text, words))
+        return any(m.role is Role.ACT for m in mentions) and self._names_something(turn)
 
     def _names_something(self, turn: Turn) -> bool:
         words = self.words[turn.language]

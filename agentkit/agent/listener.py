@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.answers import is_cancel, is_free_text
+from agentkit.agent.arguments import missing_argument
 from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.followup import FollowUps
@@ -91,7 +92,7 @@ class Listener:
 
     def _is_free(self, turn: Turn) -> bool:
         """Whether a text is no sentence of its own, so that it can be the words that were asked for."""
-        if turn.text.is_question:
+        if turn.text.is_question or self.follow_ups.is_command(turn):
             return False
         try:
             found = self.understander.understand(turn.text, turn.view)
@@ -130,16 +131,23 @@ class Listener:
         text = turn.text
         for shorter in self.follow_ups.rewritten(turn):
             text = shorter
-            if (found := self.understander.understand(text, turn.view)).kind is Kind.CALLS:
+            if self._is_whole(found := self.understander.understand(text, turn.view)):
                 return found
         found = self.understander.understand(turn.text, turn.view)
         if not (is_unclear(found) or found.reply_key == "unknown_device"):
             return found
         for longer in self.follow_ups.spelled_out(turn, text):
-            if (again := self.understander.understand(longer, turn.view)).kind is Kind.CALLS:
+            if self._is_whole(again := self.understander.understand(longer, turn.view)):
                 return again
         asked = self._whom(turn, text)
         return self.acting.ask_target(turn, asked) if asked else found
+
+    def _is_whole(self, found: Understanding) -> bool:
+        """Whether a text that nobody said is understood without a doubt or a gap."""
+        tools = self.acting.tools
+        pairs = [(tools[i.tool], i) for i in found.intents if i.tool in tools]
+        is_full = all(missing_argument(tool, intent.args) is None for tool, intent in pairs)
+        return found.kind is Kind.CALLS and is_full and not found.needs_confirmation
 
     def _whom(self, turn: Turn, text: Normalised) -> tuple[Intent, ...]:
         """The intents of a sentence that would be clear if one knew what "it" is."""
@@ -150,7 +158,7 @@ class Listener:
             device_ids=tuple(d.id for d in devices), types=tuple(dict.fromkeys(d.type for d in devices))
         )
         found = self.understander.understand(text, replace(turn.view, spoken_of=anything))
-        return found.intents if found.kind is Kind.CALLS and not found.needs_confirmation else ()
+        return found.intents if self._is_whole(found) else ()
 
     def _with_gaps(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
         """Leave out texts that say nothing ("add something to the list"), so that they are asked for."""

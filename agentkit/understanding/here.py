@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -21,6 +22,17 @@ def placed_here(
     if view.speaker_area is None or not is_here:
         return found
     return replace(found, intents=tuple(_placed(i, view.speaker_area, tools.get(i.tool)) for i in found.intents))
+
+
+def without_here(text: Normalised, words: Words) -> Normalised | None:
+    """The text without its words for "here", which few templates know. None if there are none."""
+    folded = fold(text.text, words)
+    for word in sorted((w for w in words.here if w), key=len, reverse=True):
+        pattern = rf"(?<![a-z]){re.escape(word)}(?![a-z])" if word.isascii() else re.escape(word) + "的?"
+        shorter = " ".join(re.sub(pattern, " ", folded).split())
+        if shorter != folded and shorter:
+            return replace(text, text=shorter)
+    return None
 
 
 def _placed(intent: Intent, area: str, tool: Tool | None) -> Intent:

@@ -76,20 +76,20 @@ class Proposer:
         """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
         folded = fold(text.text, words)
         verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold(p.split("…")[0], words))}, key=len)
-        verb = next((v for v in reversed(verbs) if _starts(folded, v)), None)
-        if verb is None:
-            return ()
-        rest = folded[len(verb) :]
+        for verb in (v for v in reversed(verbs) if _starts(folded, v)):
+            if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon):
+                return found
+        return ()
+
+    def _valueless(self, rest: str, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+        """The call for what a command without its verb names, by the topic said or the usual value of its kind."""
         topics = [(t, fold(w, words)) for t, listed in words.topics.items() for w in listed]
         said = next(((t, w) for t, w in sorted(topics, key=lambda x: -len(x[1])) if _has(rest, w)), None)
-        if said is not None:
-            rest = _without(rest, said[1])
+        rest = rest if said is None else _without(rest, said[1])
         for rule in self.phrases.phrases.values:
             is_meant = rule.topic == said[0] if said is not None else rule.value == "number" and not rule.needs_topic
-            if not is_meant:
-                continue
-            if rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
-                return tuple(Intent(rule.tool, {}, selector) for selector in found[:1])
+            if is_meant and rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
+                return (Intent(rule.tool, {}, found[0]),)
         return ()
 
 
@@ -129,7 +129,8 @@ def _about(intents: Iterable[Intent]) -> dict[str, tuple[str, ...]]:
 
 
 def _starts(folded: str, verb: str) -> bool:
-    return folded.startswith(f"{verb} ") if verb.isascii() else folded.startswith(verb) and folded != verb
+    """Whether a sentence begins with its verb, or in Chinese has it anywhere."""
+    return folded.startswith(f"{verb} ") if verb.isascii() else verb in folded and folded != verb
 
 
 def _has(text: str, word: str) -> bool:

@@ -47,13 +47,15 @@ class Talk:
     """Pattern of an indirect wish → the command it may stand for; never done without a yes."""
     starts: Patterns = ()
     """How a command begins whose known pieces may be proposed although the rest is not understood."""
+    questions: Patterns = ()
+    """Ends of a sentence that ask how things are, also without a question mark, so nothing may be done for it."""
     vague: Patterns = ()
     """Wishes about this home that leave open what to do; they are asked back."""
     digits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Digit → its words, for a code that is spoken."""
 
 
-_PATTERNS = ("also", "corrections", "asides", "pronouns", "many", "starts", "vague")
+_PATTERNS = ("also", "corrections", "asides", "pronouns", "many", "starts", "questions", "vague")
 _TABLES = ("ordinals", "digits")
 
 

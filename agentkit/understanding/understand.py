@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
-from agentkit.understanding.here import placed_here
+from agentkit.understanding.here import placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
@@ -78,7 +78,7 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._mixed, self._mend, self._ask_model):
+        for tier in (self._match, self._guarded, self._asked_here, self._mixed, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -113,6 +113,13 @@ class Understander:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
         values = {"kind": hit.kind, "words": hit.words}
         return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+
+    def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
+        """A question with "here" in it, read without that word; the room is put in afterwards."""
+        shorter = without_here(text, self._words[text.language])
+        found = Understanding(Kind.NONE) if shorter is None else self._templates.match(shorter, view)
+        is_query = bool(found.intents) and all(self._tools[i.tool].is_query for i in found.intents)
+        return found if found.kind is Kind.CALLS and is_query else Understanding(Kind.NONE)
 
     def _mixed(self, text: Normalised, view: HomeView) -> Understanding:
         """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
