@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -103,10 +104,11 @@ class Assembly:
         state_dir: Path | None = None,
         policy: Sequence[PolicyRule] | None = None,
         now: Callable[[], datetime] = datetime.now,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Live:
         """Build the agent of a home. `state_dir` keeps devices and states over a restart; None = nowhere.
 
-        `policy` replaces the app's rules.
+        `policy` replaces the app's rules; `clock` counts the seconds after which questions and memories end.
         """
         registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
         adapter = RoutingAdapter(registry)
@@ -120,6 +122,7 @@ class Assembly:
             words=self._words,
             policy_rules=rules,
             now=now,
+            clock=clock,
             limits=_limits(self._app),
             pin=self._pin(rules),
         )

@@ -153,6 +153,11 @@ class Acting:
         pending = Pending(Wanted.TARGET, intents, turn.language, turn.utterance.user)
         return self._wait(turn, pending, Sentence("ask.referent"))
 
+    def ask_which(self, turn: Turn, intents: tuple[Intent, ...], question: Question) -> End:
+        """Ask which of the last turn's devices a pronoun means; only the first intent can be bound by the answer."""
+        pending = Pending(Wanted.CHOICE, intents[:1], turn.language, turn.utterance.user, 0, question)
+        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
+
     def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
         """Ask something that any sentence may answer."""
         return self._wait(turn, Pending(Wanted.OPEN, (), turn.language, turn.utterance.user), sentence)

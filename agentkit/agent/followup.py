@@ -21,6 +21,7 @@ from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
+from agentkit.devices.adapter import Device
 from agentkit.policy_rules import Verdict
 from agentkit.types import Intent, Outcome, Selector
 from agentkit.understanding.entries import TARGETS, Role
@@ -111,6 +112,12 @@ class FollowUps:
         """The devices that a pronoun of this text means."""
         is_many = any(p.search(turn.text.text) for p in self.words[turn.language].talk.many)
         return spoken_of(self._done(turn), turn.view, is_many=is_many)
+
+    def candidates(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Device, ...]:
+        """The devices of the last turn that can do what is asked of "it"."""
+        ids = dict.fromkeys(i for done in self._done(turn) for i in done.device_ids)
+        types = [set(self._types(intent.tool)) for intent in intents]
+        return tuple(d for i in ids if (d := turn.view.device(i)) and all(d.type in able for able in types))
 
     def narrowed(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
         """Intents without any word for a device ("brighter"), bound to what was just spoken of, if that can do it."""

@@ -13,6 +13,7 @@ from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.followup import FollowUps
 from agentkit.agent.pin import HIDDEN, read_code
+from agentkit.agent.question import which
 from agentkit.agent.turn import End, Sentence, Turn, end_of
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
@@ -139,8 +140,16 @@ class Listener:
         for longer in self.follow_ups.spelled_out(turn, text):
             if self._is_whole(again := self.understander.understand(longer, turn.view)):
                 return again
-        asked = self._whom(turn, text)
-        return self.acting.ask_target(turn, asked) if asked else found
+        unbound = self._unbound(turn, text)
+        if not unbound:
+            return found
+        devices = self.follow_ups.candidates(turn, unbound)
+        if not devices:
+            return self.acting.ask_target(turn, unbound)
+        if len(devices) > 1:
+            return self.acting.ask_which(turn, unbound, which(devices, turn.view))
+        one = Selector(device_ids=(devices[0].id,), types=(devices[0].type,))
+        return Understanding(Kind.CALLS, tuple(replace(i, selector=one) for i in unbound), path="template", why="it")
 
     def _is_whole(self, found: Understanding) -> bool:
         """Whether a text that nobody said is understood without a doubt or a gap."""
@@ -149,7 +158,7 @@ class Listener:
         is_full = all(missing_argument(tool, intent.args) is None for tool, intent in pairs)
         return found.kind is Kind.CALLS and is_full and not found.needs_confirmation
 
-    def _whom(self, turn: Turn, text: Normalised) -> tuple[Intent, ...]:
+    def _unbound(self, turn: Turn, text: Normalised) -> tuple[Intent, ...]:
         """The intents of a sentence that would be clear if one knew what "it" is."""
         if turn.view.spoken_of is not None or not self.follow_ups.has_pronoun(turn, text):
             return ()

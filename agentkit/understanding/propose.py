@@ -1,7 +1,7 @@
 """What to ask about a home sentence that no tier understood: a reading of its known pieces, or what exactly is meant.
 
-A reading is only ever proposed ("Unlock the front door?") and runs after a yes. It is made of the pieces that are known,
-so the unknown rest may say anything; a time, condition or negation in the sentence therefore leads to an open question.
+A reading is only ever proposed ("Unlock the front door?") and runs after a yes. It is made of the pieces that are
+known, so the unknown rest may say anything; with a time, condition or negation in the sentence the question is open.
 """
 
 from __future__ import annotations

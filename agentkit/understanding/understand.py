@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
-from agentkit.understanding.here import placed_here, without_here
+from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
@@ -89,7 +89,7 @@ class Understander:
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
-        first = self._templates.match(text, view)
+        first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
         if first.kind is not Kind.NONE and not self._is_weak(first):
             return first
         second = self._phrases.match(text, view)
@@ -149,8 +149,8 @@ class Understander:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
-        if (asked := self._proposer.propose(text, view)).kind is not Kind.NONE:
-            return asked
+        if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:
+            return proposed
         words = self._words[text.language]
         name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
         if name is None:
