@@ -23,8 +23,8 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 MAX_INTENTS = 2
-MAX_UNKNOWN = 40
-"""Characters of a sentence that may stay unknown; more is about something else."""
+MAX_UNKNOWN, MAX_UNKNOWN_OF_KIND = 36, 16
+"""Characters of a sentence that may stay unknown where it names a device or room, and where it names only a kind."""
 _NOTHING = Understanding(Kind.NONE)
 _THINGS = TARGETS - {Role.IT, Role.ALL, Role.HERE}
 
@@ -68,6 +68,8 @@ class Proposer:
             if not any(i.role in _THINGS for i in cut):
                 continue
             found = self.phrases.read(cut, view, words.language)
+            if n_unknown > MAX_UNKNOWN_OF_KIND and not all(_is_named(i) for i in found):
+                continue
             if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):
                 return found
         return ()
@@ -101,9 +103,12 @@ def _clauses(text: str, words: Words) -> list[str]:
 
 def is_specific(intent: Intent, view: HomeView) -> bool:
     """Whether a selector names a device or a room, or fits one device only: a mere kind could be meant of anything."""
+    return _is_named(intent) or len(select(intent.selector, view)) == 1
+
+
+def _is_named(intent: Intent) -> bool:
     selector = intent.selector
-    is_named = selector.names or selector.device_ids or selector.areas or selector.floors
-    return bool(is_named) or len(select(selector, view)) == 1
+    return bool(selector.names or selector.device_ids or selector.areas or selector.floors)
 
 
 def _hinted(folded: str, words: Words) -> str | None:
