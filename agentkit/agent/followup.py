@@ -82,8 +82,9 @@ class FollowUps:
         text = turn.text.text
         for pattern in talk.asides:
             text = pattern.sub("", text).strip(_EDGES) or text
-        if talk.it and not self._names_something(turn):
-            for pattern in talk.pronouns:
+        pronouns = [p for p in talk.pronouns if talk.it and p.search(text)]
+        if pronouns and not self._names_something(turn):
+            for pattern in pronouns:
                 text = pattern.sub(talk.it, text)
         if text != turn.text.text:
             yield replace(turn.text, text=text)

@@ -50,7 +50,7 @@ class Proposer:
         hinted = _hinted(folded, words)
         is_command = any(p.search(folded) for p in words.talk.starts)
         parts = [hinted] if hinted else [folded, *_clauses(text.text, words)] if is_command else []
-        read = next((r for p in parts if (r := self._read(p, view, words, lexicon))), ())
+        read = next((r for p in parts if (r := self._read(p, view, words, lexicon, is_hinted=bool(hinted)))), ())
         read = read if hinted or all(is_specific(i, view) for i in read) else ()
         if read and not is_guarded:
             return Understanding(
@@ -60,15 +60,17 @@ class Proposer:
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
         return _NOTHING
 
-    def _read(self, folded: str, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+    def _read(
+        self, folded: str, view: HomeView, words: Words, lexicon: Lexicon, *, is_hinted: bool
+    ) -> tuple[Intent, ...]:
         known, n_unknown = _known(folded, lexicon.mentions(folded))
-        if n_unknown > MAX_UNKNOWN:
+        if n_unknown > MAX_UNKNOWN and not is_hinted:
             return ()
         for cut in lexicon.cuts(known):
-            if not any(i.role in _THINGS for i in cut):
+            if not any(i.role in _THINGS for i in cut) or _has_kind_for_name(cut, known, lexicon):
                 continue
             found = self.phrases.read(cut, view, words.language)
-            if n_unknown > MAX_UNKNOWN_OF_KIND and not all(_is_named(i) for i in found):
+            if n_unknown > MAX_UNKNOWN_OF_KIND and not is_hinted and not all(_is_named(i) for i in found):
                 continue
             if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):
                 return found
@@ -79,14 +81,19 @@ class Proposer:
         folded = fold(text.text, words)
         verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold(p.split("…")[0], words))}, key=len)
         for verb in (v for v in reversed(verbs) if _starts(folded, v)):
-            if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon):
+            can_lack_topic = verb in {fold(w, words) for w in words.talk.sets}
+            if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon, can_lack_topic):
                 return found
         return ()
 
-    def _valueless(self, rest: str, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+    def _valueless(
+        self, rest: str, view: HomeView, words: Words, lexicon: Lexicon, can_lack_topic: bool
+    ) -> tuple[Intent, ...]:
         """The call for what a command without its verb names, by the topic said or the usual value of its kind."""
         topics = [(t, fold(w, words)) for t, listed in words.topics.items() for w in listed]
         said = next(((t, w) for t, w in sorted(topics, key=lambda x: -len(x[1])) if _has(rest, w)), None)
+        if said is None and not can_lack_topic:
+            return ()
         rest = rest if said is None else _without(rest, said[1])
         for rule in self.phrases.phrases.values:
             is_meant = rule.topic == said[0] if said is not None else rule.value == "number" and not rule.needs_topic
@@ -109,6 +116,16 @@ def is_specific(intent: Intent, view: HomeView) -> bool:
 def _is_named(intent: Intent) -> bool:
     selector = intent.selector
     return bool(selector.names or selector.device_ids or selector.areas or selector.floors)
+
+
+def _has_kind_for_name(cut: Iterable[Item], text: str, lexicon: Lexicon) -> bool:
+    """Whether a mere word for a kind ("light") was taken for the name of one device."""
+    names = [(i.start, i.end) for i in cut if i.role is Role.NAME]
+    return any(
+        other.role in (Role.KIND, Role.CLASS) and other.end == end
+        for start, end in names
+        for other in lexicon.at(text, start)
+    )
 
 
 def _hinted(folded: str, words: Words) -> str | None:

@@ -43,6 +43,8 @@ class Talk:
     """Answers that take all options."""
     something: tuple[str, ...] = ()
     """Words that leave open what a free text is ("something")."""
+    sets: tuple[str, ...] = ()
+    """Verbs that want a value even if the sentence does not say which ("set the thermostat")."""
     hints: Mapping[str, str] = field(default_factory=dict)
     """Pattern of an indirect wish → the command it may stand for; never done without a yes."""
     starts: Patterns = ()

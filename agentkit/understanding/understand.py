@@ -125,13 +125,13 @@ class Understander:
         """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
         if text.text.isascii() or not any(c.isascii() and c.isalpha() for c in text.text):
             return Understanding(Kind.NONE)
-        for language in self._words:
-            other = normalise(text.text, language, self._words[language])
-            if guard(other.text, self._words[language]) is None:
-                found = self._phrases.match(other, view)
-                if found.kind is Kind.CALLS:
-                    return found
-        return Understanding(Kind.NONE)
+        bare = text.text
+        for language, words in self._words.items():
+            bare = normalise(bare, language, words).text
+        if any(guard(bare, words) is not None for words in self._words.values()):
+            return Understanding(Kind.NONE)
+        tries = (self._phrases.match(replace(text, text=bare, language=language), view) for language in self._words)
+        return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""

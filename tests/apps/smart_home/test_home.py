@@ -206,7 +206,8 @@ def test_a_device_without_a_class_is_judged_by_its_name(app: App, tool: str, kin
         ("set_temperature", "climate", "Living Room Heating"),
         ("open_cover", "cover", "Window Curtain"),
         ("open_cover", "cover", "窗户遮阳帘"),
-        ("turn_off", "switch", "Ironing Board Lamp"),
+        ("turn_on", "switch", "Oven Lamp"),
+        ("turn_on", "climate", "Hall Radiator"),
         ("set_volume", "media_player", "Kitchen Radio"),
     ],
 )
