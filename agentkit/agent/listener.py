@@ -14,6 +14,7 @@ from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.followup import FollowUps
 from agentkit.agent.pin import HIDDEN, read_code
 from agentkit.agent.question import which
+from agentkit.agent.rewriting import says_it
 from agentkit.agent.turn import End, Sentence, Turn, end_of
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
@@ -23,6 +24,9 @@ from agentkit.understanding.words import Words
 
 UNCLEAR = frozenset({"", "not_understood", "not_home"})
 """Reply keys of a tier that made nothing of the sentence."""
+
+NOT_HEARD = UNCLEAR | {"unknown_device"}
+"""The same, and a name that this home does not know: the last turn may tell what is meant."""
 
 
 class Understander(Protocol):
@@ -53,7 +57,7 @@ class Listener:
             found = found or self.follow_ups.read(turn, pending)
         if found is None:
             with turn.timed("understand"):
-                return self._understand(turn)
+                return self._understand(turn, pending)
         turn.path = "dialogue"
         if isinstance(found, Answered):
             turn.why.append(found.why)
@@ -101,10 +105,10 @@ class Listener:
             return False
         return found.kind in (Kind.NONE, Kind.REFUSE) and found.reply_key in UNCLEAR
 
-    def _understand(self, turn: Turn) -> Answered | End:
+    def _understand(self, turn: Turn, dropped: Pending | None) -> Answered | End:
         """Ask the tiers; an end if they call nothing."""
         try:
-            turn.view = replace(turn.view, spoken_of=self.follow_ups.referent(turn))
+            turn.view = replace(turn.view, spoken_of=self.follow_ups.referent(turn, dropped))
             found = self._find(turn)
             if isinstance(found, End):
                 return found
@@ -135,11 +139,13 @@ class Listener:
             if self._is_whole(found := self.understander.understand(text, turn.view)):
                 return found
         found = self.understander.understand(turn.text, turn.view)
-        if not (is_unclear(found) or found.reply_key == "unknown_device"):
+        if found.kind not in (Kind.NONE, Kind.REFUSE) or found.reply_key not in NOT_HEARD:
             return found
         for longer in self.follow_ups.spelled_out(turn, text):
             if self._is_whole(again := self.understander.understand(longer, turn.view)):
                 return again
+            if again.kind is Kind.REFUSE and again.reply_key not in NOT_HEARD:
+                found = again  # a reason, such as a time, says more than "not understood"
         unbound = self._unbound(turn, text)
         if not unbound:
             return found
@@ -160,7 +166,7 @@ class Listener:
 
     def _unbound(self, turn: Turn, text: Normalised) -> tuple[Intent, ...]:
         """The intents of a sentence that would be clear if one knew what "it" is."""
-        if turn.view.spoken_of is not None or not self.follow_ups.has_pronoun(turn, text):
+        if turn.view.spoken_of is not None or not says_it(text.text, self.words[turn.language].talk):
             return ()
         devices = turn.view.devices
         anything = Selector(

@@ -35,8 +35,8 @@ class Talk:
     """The pronoun that the words file knows."""
     many: Patterns = ()
     """Pronouns that mean several things."""
-    value: str = ""
-    """Command made of a value alone: "set it to {rest}"."""
+    frames: tuple[str, ...] = ()
+    """Commands about "it" made of what a follow-up leaves of them: "set it to {rest}", "{rest} it"."""
     ordinals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Place in a list of options (from 1; -1 = the last) → words for it."""
     everything: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ def read_talk(raw: Mapping[str, Any], *, path: Path | str = "dialogue") -> Talk:
 
 
 def _read(key: str, value: Any, path: Path | str) -> Any:
-    if key in ("it", "value"):
+    if key == "it":
         return _of(str, "text", key, value, path)
     if key in _TABLES:
         table = _of(Mapping, "a mapping", key, value, path)

@@ -16,7 +16,8 @@ def test_the_app_says_everything_in_both_languages(language: str) -> None:
     talk = read_talk(yaml.safe_load((FOLDER / f"{language}.yaml").read_text("utf-8")))
     for name in ("undo", "again", "more", "also", "corrections", "pronouns", "many", "ordinals", "everything", "vague"):
         assert getattr(talk, name), name
-    assert "{rest}" in talk.value
+    assert talk.frames
+    assert all("{rest}" in frame for frame in talk.frames)
     assert all("rest" in pattern.groupindex for pattern in (*talk.also, *talk.corrections))
 
 
