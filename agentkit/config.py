@@ -48,8 +48,6 @@ class App:
     """Language → replies/LANGUAGE.yaml as read."""
     words: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Language → words/LANGUAGE.yaml as read."""
-    templates: Mapping[str, Any] = field(default_factory=dict)
-    """templates.yaml as read."""
     policy: tuple[PolicyRule, ...] = ()
     """First rule that fits decides; none fits = allow."""
     model: str | None = None
@@ -102,7 +100,6 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         languages=languages,
         replies={lang: _optional(folder / "replies" / f"{lang}.yaml") for lang in languages},
         words={lang: _optional(folder / "words" / f"{lang}.yaml") for lang in languages},
-        templates=_optional(folder / "templates.yaml"),
         policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
         model=take(document, "model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
