@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from agentkit.devices.adapter import Adapter, Command, Device
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
@@ -11,10 +13,11 @@ class RoutingAdapter:
     """Devices with an endpoint go to the network adapter, the others to the one in this process."""
 
     def __init__(self, registry: Registry, *, network: Adapter | None = None, local: Adapter | None = None) -> None:
-        """Use RestAdapter and MemoryAdapter unless others are given."""
+        """Use RestAdapter, opened for the first device that needs it, and MemoryAdapter unless others are given."""
         self._registry = registry
         self._local = local or MemoryAdapter(registry)
-        self._network = network or _rest(registry)
+        self._network = network
+        self._lock = threading.Lock()
 
     def apply(self, command: Command) -> None:
         """Send a command. Raises DeviceUnknown, DeviceUnavailable, DeviceError."""
@@ -31,10 +34,11 @@ class RoutingAdapter:
                 close()
 
     def _adapter(self, device_id: str) -> Adapter:
-        return self._local if self._registry.get(device_id).endpoint is None else self._network
+        if self._registry.get(device_id).endpoint is None:
+            return self._local
+        with self._lock:  # actions run side by side
+            if self._network is None:
+                from agentkit.devices.rest import RestAdapter  # httpx takes 0.1 s to import; few homes need it at start
 
-
-def _rest(registry: Registry) -> Adapter:
-    from agentkit.devices.rest import RestAdapter  # httpx is loaded only where devices are really driven
-
-    return RestAdapter(registry)
+                self._network = RestAdapter(self._registry)
+            return self._network
