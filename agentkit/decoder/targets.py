@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from agentkit.decoder.backend import Session
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.prefix_store import PrefixStore
 from agentkit.errors import AgentKitError, DecoderError, StepFailed
 
 _N_WARM_UP: Final = 3
@@ -23,6 +24,8 @@ class Opened:
     session: Session
     pools: Pools | None = None
     """Sealed after warm-up; None if the caller seals them."""
+    prefixes: PrefixStore | None = None
+    """Where static prefixes outlive the process; None = nowhere."""
 
 
 Opener = Callable[[], Opened]
@@ -98,7 +101,7 @@ class Targets:
         if hasattr(planned, "step"):
             return Lane(name, cast(Session, planned))
         opened = planned()
-        lane = Lane(name, opened.session, opened.pools)
+        lane = Lane(name, opened.session, opened.pools, prefixes=opened.prefixes)
         if self._index > 0:  # somebody may be waiting for an answer: once over each path is enough
             lane.warm_up(n_runs=1)
         return lane
