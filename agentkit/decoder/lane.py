@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from agentkit.decoder.backend import Logits, Session
 from agentkit.decoder.health import check_logits
@@ -15,6 +15,9 @@ from agentkit.decoder.prefix_store import PrefixStore
 from agentkit.decoder.slots import PrefixSlots
 from agentkit.decoder.steps import FrontBuffer, StageTimes, core_step, pre_step
 from agentkit.errors import PromptTooLong, UnhealthyLogits
+
+WARM_UP_RUNS: Final = 3
+"""So many runs over each path until its time is steady (rule A14)."""
 
 
 class Lane:
@@ -85,8 +88,8 @@ class Lane:
                 self._prefixes.drop()
             raise
 
-    def warm_up(self, *, n_runs: int) -> None:
-        """Run every bucket n_runs times (rule A14), then seal the pools. Raises StepFailed, UnhealthyLogits."""
+    def warm_up(self, *, n_runs: int = WARM_UP_RUNS) -> None:
+        """Run every bucket n_runs times, then seal the pools. Raises StepFailed, UnhealthyLogits."""
         self.slots.forget(0)
         for bucket in self.buckets:
             for _ in range(n_runs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from agentkit.decoder.backend import Session
 from agentkit.decoder.lane import Lane
@@ -13,7 +13,6 @@ from agentkit.decoder.memory_pool import Pools
 from agentkit.decoder.prefix_store import PrefixStore
 from agentkit.errors import AgentKitError, DecoderError, StepFailed
 
-_N_WARM_UP: Final = 3
 _log = logging.getLogger(__name__)
 
 
@@ -70,7 +69,7 @@ class Targets:
             if lane.warm_ms and self._index > 0:  # a fallback was warmed up when it was opened
                 return
             try:
-                lane.warm_up(n_runs=_N_WARM_UP)
+                lane.warm_up()
             except StepFailed as err:
                 self.fail(err)
             else:
