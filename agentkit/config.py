@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,13 @@ class App:
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
     limits: Limits = field(default_factory=Limits)
+
+    def plain_commands(self) -> Iterator[str]:
+        """Say each tool without arguments to each device that it is for, by name: sentences to try the app with."""
+        for device in self.home.devices:
+            for tool in self.tools.values():
+                if device.type in tool.types and not tool.params and not tool.is_query:
+                    yield f"{tool.name.replace('_', ' ')} {device.name}"
 
 
 KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "policy")
