@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,6 @@ class App:
     """Language → words/LANGUAGE.yaml as read."""
     dialogue: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Language → dialogue/LANGUAGE.yaml as read."""
-    templates: Mapping[str, Any] = field(default_factory=dict)
-    """templates.yaml as read."""
     policy: tuple[PolicyRule, ...] = ()
     """First rule that fits decides; none fits = allow."""
     pin: PinSource | None = None
@@ -65,6 +63,13 @@ class App:
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
     limits: Limits = field(default_factory=Limits)
+
+    def plain_commands(self) -> Iterator[str]:
+        """Say each tool without arguments to each device that it is for, by name: sentences to try the app with."""
+        for device in self.home.devices:
+            for tool in self.tools.values():
+                if device.type in tool.types and not tool.params and not tool.is_query:
+                    yield f"{tool.name.replace('_', ' ')} {device.name}"
 
 
 KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "pin", "policy")
@@ -111,7 +116,6 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         replies={lang: _optional(folder / "replies" / f"{lang}.yaml") for lang in languages},
         words={lang: _optional(folder / "words" / f"{lang}.yaml") for lang in languages},
         dialogue={lang: _optional(folder / "dialogue" / f"{lang}.yaml") for lang in languages},
-        templates=_optional(folder / "templates.yaml"),
         policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
         pin=None if pin is None else read_pin_source(pin, folder),
         model=take(document, "model", str, None),
