@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 from agentkit.agent.agent import Agent, AgentLimits
 from agentkit.agent.execute import Limits
 from agentkit.agent.reply import Replies
+from agentkit.agent.schedule import Schedule
+from agentkit.agent.ticker import Ticker
 from agentkit.config import App
 from agentkit.devices.adapter import Home
 from agentkit.devices.registry import Registry
@@ -18,6 +21,8 @@ from agentkit.devices.route import RoutingAdapter
 from agentkit.policy_rules import PolicyRule
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.time_words import load_time_words
+from agentkit.understanding.timer_words import load_timer_words
 from agentkit.understanding.understand import Understander
 from agentkit.understanding.words import read_words
 
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 
 DEVICES = "devices.json"
 """File of registered devices and last states, in the folder of an app's state."""
+SCHEDULE = "schedule.json"
+"""File of timers, alarms and plans, in the same folder."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,8 @@ class Live:
     registry: Registry
     understander: Understander
     adapter: RoutingAdapter
+    schedule: Schedule
+    ticker: Ticker
 
     def warm_up(self) -> None:
         """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
@@ -48,7 +57,8 @@ class Live:
         )
 
     def close(self) -> None:
-        """Write the last states and hang up on the devices."""
+        """Stop what is due later, write the last states and hang up on the devices."""
+        self.ticker.close()
         self.registry.close()
         self.adapter.close()
 
@@ -79,7 +89,11 @@ class Assembly:
         """
         self._app = app
         self._words = {
-            lang: read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml")
+            lang: replace(
+                read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml"),
+                time=load_time_words(app.path / "words" / f"when_{lang}.yaml"),
+                timers=load_timer_words(app.path / "words" / f"timers_{lang}.yaml"),
+            )
             for lang in app.languages
         }
         self._replies = Replies(app.replies, tools=app.tools, folder=str(app.path / "replies"))
@@ -97,13 +111,16 @@ class Assembly:
         state_dir: Path | None = None,
         policy: Sequence[PolicyRule] | None = None,
         now: Callable[[], datetime] = datetime.now,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Live:
-        """Build the agent of a home. `state_dir` keeps devices and states over a restart; None = nowhere.
+        """Build the agent of a home. `state_dir` keeps devices, states and plans over a restart; None = nowhere.
 
-        `policy` replaces the app's rules.
+        `policy` replaces the app's rules. What is due later runs once the ticker is started.
         """
         registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
         adapter = RoutingAdapter(registry)
+        path = None if state_dir is None else state_dir / SCHEDULE
+        schedule = Schedule(now=now, clock=clock, path=path, rules=self._app.schedule)
         agent = Agent(
             tools=self._app.tools,
             registry=registry,
@@ -113,9 +130,11 @@ class Assembly:
             words=self._words,
             policy_rules=self._app.policy if policy is None else policy,
             now=now,
+            clock=clock,
             limits=_limits(self._app),
+            schedule=schedule,
         )
-        return Live(agent, registry, self._understander, adapter)
+        return Live(agent, registry, self._understander, adapter, schedule, Ticker(schedule, agent.carry_out))
 
 
 def build_agent(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -12,17 +12,22 @@ from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor
+from agentkit.agent.planning import new_entry, planned_call, planned_sentence
 from agentkit.agent.policy import Ruling, evaluate
 from agentkit.agent.question import Question
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Step
 from agentkit.agent.scene_guard import scene_guard
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
 from agentkit.devices.view import View
+from agentkit.errors import ScheduleError
+from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import ActionResult, Outcome, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
+from agentkit.when import When
 
 MANY = 4
 """More devices than this are counted in the question before a risky action."""
@@ -37,6 +42,8 @@ class Speaker:
     language: str = "en"
     is_confirmed: bool = False
     """The risky part was asked about and answered with yes."""
+    session: str = "default"
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Acting:
     replies: Replies
     now: Callable[[], datetime]
     max_actions: int
+    schedule: Schedule
 
     def perform(self, turn: Turn, meant: Answered) -> End:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
@@ -68,16 +76,59 @@ class Acting:
             ruling = self._judge(turn, bound.steps, meant)
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        if meant.when is not None:
+            return self._later(turn, bound, meant, meant.when, is_asking=ruling.verdict is Verdict.CONFIRM)
         if turn.utterance.is_dry_run:
             results = tuple(ActionResult(step.action, Status.SKIPPED, "dry_run") for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
         if ruling.verdict is Verdict.CONFIRM:
-            return self._confirm(turn, bound)
+            return self._confirm(turn, bound, meant)
         turn.calls = bound.calls(is_running=True)
-        speaker = Speaker(turn.utterance.user, turn.utterance.source, turn.language, meant.is_confirmed)
+        said = turn.utterance
+        speaker = Speaker(said.user, said.source, turn.language, meant.is_confirmed, said.session, said.text)
         with turn.timed("execute"):
             results = self._execute(bound.steps, turn.view, speaker)
         return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
+
+    def perform_planned(self, entry: Entry, view: HomeView) -> End:
+        """Carry out what was planned: understood and bound then, judged and verified now."""
+        bound = bind(entry.intents, view, self.tools)
+        refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
+        if bound.question is not None or not bound.steps:
+            return End(Outcome.FAILED, refused or (Sentence("failed.not_found"),), (), bound.failures)
+        ruling = evaluate(self.rules, bound.steps, view, user=entry.user, source=entry.source)
+        is_stopped = ruling.verdict is Verdict.CONFIRM and not entry.is_confirmed
+        if ruling.verdict is Verdict.DENY or is_stopped:
+            return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        speaker = Speaker(entry.user, entry.source, entry.language, entry.is_confirmed, entry.session, entry.text)
+        results = self._execute(bound.steps, view, speaker)
+        return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
+
+    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, *, is_asking: bool) -> End:
+        """Plan instead of running; what cannot be planned is refused by its reason."""
+        now = self.now()
+        if bound.refusals:
+            return End(Outcome.REFUSED, tuple(Sentence(r.reply_key, r.values) for r in bound.refusals))
+        if any(step.tool.is_query for step in bound.steps):
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "question"}),))
+        due = when.due(now)
+        if not self.replies.has(turn.language, "planned.delay"):
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "time"}),))
+        if due is None:
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "past"}),))
+        when = when.settled(now)
+        turn.calls = (planned_call(bound, when, due),)
+        if is_asking:
+            return self._confirm(turn, bound, meant)
+        sentence = planned_sentence(self.replies, turn, bound, when, due, now)
+        if turn.utterance.is_dry_run:
+            return End(Outcome.ANSWER, (sentence,))
+        try:
+            self.schedule.add(new_entry(turn, bound, meant, when, due, now))
+        except ScheduleError as err:
+            turn.why.append(str(err))
+            return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
+        return End(Outcome.SCHEDULED, (sentence,))
 
     def perform_direct(
         self, device_id: str, tool: str, args: Mapping[str, Any], view: HomeView, speaker: Speaker
@@ -106,14 +157,16 @@ class Acting:
         index, question = found
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
+        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
-    def _confirm(self, turn: Turn, bound: Bound) -> End:
+    def _confirm(self, turn: Turn, bound: Bound, meant: Answered) -> End:
         action = self.replies.describe(turn.language, bound.actions, turn.view)
         sentence = Sentence(
             "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm", {"action": action, "n": bound.n_moved}
         )
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
+        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, sentence)
 
     def _wait(self, turn: Turn, pending: Pending, sentence: Sentence) -> End:
@@ -123,7 +176,17 @@ class Acting:
 
     def _execute(self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker) -> tuple[ActionResult, ...]:
         home = View(
-            self.now(), view.devices, view.areas, view.floors, speaker.language, view.speaker_area, speaker.user
+            self.now(),
+            view.devices,
+            view.areas,
+            view.floors,
+            speaker.language,
+            view.speaker_area,
+            speaker.user,
+            self.schedule.entries(),
+            speaker.session,
+            speaker.source,
+            speaker.text,
         )
         judge = partial(evaluate, self.rules, user=speaker.user, source=speaker.source)
         guard = scene_guard(judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed)

@@ -9,21 +9,24 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
 from agentkit.agent.acting import Acting, Speaker
 from agentkit.agent.binding import bind
-from agentkit.agent.dialogue import Answered, Dialogue
+from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.execute import Executor, Limits
+from agentkit.agent.planning import times
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import fold
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language, end_of
 from agentkit.devices.adapter import Adapter
 from agentkit.devices.registry import Registry
-from agentkit.errors import DecoderError, PromptTooLong
+from agentkit.errors import DecoderError, PromptTooLong, ScheduleError
+from agentkit.planned import Entry, EntryKind, Past
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Kind, Outcome, Reply, Understanding, Utterance
 from agentkit.understanding.home_view import HomeView
@@ -74,12 +77,17 @@ class Agent:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = datetime.now,
         limits: AgentLimits = AgentLimits(),
+        schedule: Schedule | None = None,
     ):
         self._registry, self._understander, self._replies = registry, understander, replies
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
-        executor = Executor(adapter, limits=limits.execution)
-        self._acting = Acting(tools, tuple(policy_rules), executor, self._dialogue, replies, now, limits.max_actions)
+        self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
+        executor = Executor(adapter, limits=limits.execution, schedule=self.schedule)
+        rules = tuple(policy_rules)
+        self._acting = Acting(
+            tools, rules, executor, self._dialogue, replies, now, limits.max_actions, self.schedule
+        )
         self._lock = threading.Lock()
         self.trace = Trace(limits.n_traced)
 
@@ -90,6 +98,7 @@ class Agent:
             start = time.perf_counter()
             turn = self._open(utterance)
             end = self._run(turn)
+            end = self._ask_about_missed(turn, end)
             reply = self._close(turn, end, start)
         self.trace.add(TurnRecord(self._now(), utterance, turn.understanding, reply))
         return reply
@@ -111,6 +120,29 @@ class Agent:
         with self._lock:
             speaker = Speaker(user, source, next(iter(self._words)), is_confirmed)
             return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker)
+
+    def carry_out(self, entry: Entry) -> Reply:
+        """Do what is due: run a planned command and verify it, or note that a timer or alarm has ended."""
+        said = Utterance(entry.text, entry.language, entry.area, entry.session, entry.user, "schedule")
+        with self._lock:
+            start = time.perf_counter()
+            view = self._view(entry.area)
+            turn = Turn(said, view, Normalised(entry.text, entry.language, entry.text), entry.language, path="schedule")
+            turn.why.append(f"{entry.id} was due at {entry.due}")
+            with turn.timed("execute"):
+                end = self._due(entry, view)
+            reply = self._close(turn, end, start)
+        self.trace.add(TurnRecord(self._now(), said, None, reply))
+        outcome = "fired" if entry.kind is EntryKind.COMMAND else "finished"
+        self.schedule.record(Past(self._now(), entry, outcome, reply.say, {"outcome": reply.outcome.value}))
+        return reply
+
+    def _due(self, entry: Entry, view: HomeView) -> End:
+        if entry.kind is EntryKind.COMMAND:
+            return self._acting.perform_planned(entry, view)
+        values = {"name": entry.name, "duration": entry.duration_s, "area": entry.area}
+        key = "planned.timer_over" if entry.kind is EntryKind.TIMER else "planned.alarm_over"
+        return End(Outcome.DONE, (Sentence(key, {k: v for k, v in values.items() if v is not None}),))
 
     def _check_sizes(self, utterance: Utterance) -> None:
         names = ("text", "session", "user", "area", "language", "source")
@@ -150,6 +182,25 @@ class Agent:
             meant = self._understand(turn)
         return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
 
+    def _ask_about_missed(self, turn: Turn, end: End) -> End:
+        """Ask once, after another turn, whether what was missed while nothing ran is still wanted."""
+        said = turn.utterance
+        missed = [e for e in self.schedule.missed() if e.user in (None, said.user)]
+        if not missed or end.expects_reply or said.is_dry_run:
+            return end
+        entry = missed[0]
+        try:
+            self.schedule.remove(entry.id)
+        except ScheduleError as err:
+            turn.why.append(str(err))
+            return end
+        pending = Pending(Wanted.YES_OR_NO, entry.intents, turn.language, said.user)
+        self._dialogue.ask(said.session, pending)
+        bound = bind(entry.intents, turn.view, self._acting.tools)
+        values = {"action": self._replies.describe(turn.language, bound.actions, turn.view)}
+        values |= times(entry.when, entry.due, self._now())
+        return replace(end, sentences=(*end.sentences, Sentence("planned.missed", values)), expects_reply=True)
+
     def _answer(self, turn: Turn) -> Answered | None:
         """What the session's open question makes of the text, or None if the text stands for itself."""
         said = turn.utterance
@@ -179,7 +230,7 @@ class Agent:
         turn.understanding, turn.path = found, found.path
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
-        meant = Answered(found.intents, is_unsure=found.needs_confirmation)
+        meant = Answered(found.intents, is_unsure=found.needs_confirmation, when=found.when)
         if found.kind is Kind.CALLS and found.intents:
             return meant
         bound = bind(found.intents, turn.view, self._acting.tools)

@@ -17,6 +17,7 @@ from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.words import Words
+from agentkit.when import When
 
 
 class Wanted(StrEnum):
@@ -39,6 +40,10 @@ class Answered:
     question: tuple[int, Question] | None = None
     """The answer still leaves several options: ask again among these, about the intent of that number."""
     why: str = ""
+    when: When | None = None
+    """When it is due; None = now."""
+    text: str | None = None
+    """The sentence that asked for it, if it was an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,16 @@ class Pending:
     question: Question | None = None
     """What was asked, with CHOICE and VALUE."""
     is_unsure: bool = False
+    when: When | None = None
+    text: str | None = None
+    """The sentence that asked for it."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none."""
+        answered = self._read(text, words, view)
+        return None if answered is None else replace(answered, when=self.when, text=self.text)
+
+    def _read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         if self.wanted is Wanted.YES_OR_NO:
             answer = read_yes_or_no(text, words, known=self._known(words, view))
             if answer is None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.errors import ConfigError
+from agentkit.understanding.time_words import TimeWords
+from agentkit.understanding.timer_words import TimerWords
 
 Table = Mapping[str, tuple[str, ...]]
 
@@ -80,6 +82,10 @@ class Words:
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""
+    time: TimeWords = field(default_factory=TimeWords)
+    """How time is said; it has a file of its own."""
+    timers: TimerWords = field(default_factory=TimerWords)
+    """How timers, alarms and plans are spoken of; in a file of its own."""
 
 
 _PATTERNS = ("polite", "corrections")
@@ -88,7 +94,7 @@ _TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "col
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language"}
+    known = {f.name for f in fields(Words)} - {"language", "time", "timers"}
     values: dict[str, Any] = {"language": language}
     for key, value in raw.items():
         if key not in known:
