@@ -15,14 +15,15 @@ from agentkit.types import Call
 from agentkit.when import When, WhenKind
 
 
-def planned_call(bound: Bound, when: When, due: datetime) -> Call:
-    """The one call that a plan is, with the calls it will make."""
+def planned_call(bound: Bound, when: When, due: datetime | None) -> Call:
+    """The one call that a plan is, with the calls it will make; without `due` it is only understood so far."""
     calls = tuple(
-        {"tool": c.tool, "args": dict(c.args), "targets": list(c.targets)} for c in bound.calls(is_running=True)
+        {"tool": c.tool, "args": dict(c.args), "targets": list(c.targets)}
+        for c in bound.calls(is_running=due is not None)
     )
     if when.kind is WhenKind.DELAY:
         time: dict[str, Any] = {"after_seconds": _plain(when.seconds or 0)}
-    elif when.kind is WhenKind.AT:
+    elif when.kind is WhenKind.AT and due is not None:
         time = {"at": due.isoformat(timespec="minutes")}
     elif when.hour is None:
         time = {"every_seconds": _plain(when.seconds or 0)}

@@ -106,7 +106,7 @@ def read_time_words(raw: Mapping[str, Any]) -> TimeWords:
 def _any(words: Iterable[str]) -> str:
     """Alternatives, the longest first; spaces may be any."""
     ordered = sorted({str(w) for w in words}, key=len, reverse=True)
-    return "|".join(rf"\b{_spell(w)}(?!\w)" if w[-1].isascii() and w[0].isalpha() else _spell(w) for w in ordered)
+    return "|".join(rf"(?<![a-z]){_spell(w)}(?!\w)" if w[-1].isascii() and w[0].isalpha() else _spell(w) for w in ordered)
 
 
 def _spell(word: str) -> str:

@@ -14,7 +14,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.timer_words import TimerWords
-from agentkit.understanding.when import find_when
+from agentkit.understanding.when import Found, find_when
 from agentkit.understanding.words import Words
 from agentkit.when import WhenKind
 
@@ -33,8 +33,12 @@ class _Reading:
     kind: str = ""
     durations: list[Duration] = field(default_factory=list)
     acts: set[str] = field(default_factory=set)
+    first: set[str] = field(default_factory=set)
+    """Acts of the first phrase: "is my alarm set" asks, "set my alarm" does not."""
     area: str | None = None
     name: str | None = None
+    device_name: tuple[int, int] | None = None
+    """Where the name of a timer that is a device stands."""
 
     def take(self, start: int, end: int) -> None:
         """Blank out a piece that has its meaning."""
@@ -47,14 +51,16 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
     if not own.timer or len(text.text) > 200:
         return _NOTHING
     reading = _Reading(_plain(text.text))
-    if not _take_noun(reading, own) or _is_device(reading.text, text.text.lower(), own, view):
+    if not _take_named_device(reading, own, view) and not _take_noun(reading, own):
+        return _NOTHING
+    if _is_device(_plain(text.text), own, words, view):
         return _NOTHING
     if reading.kind == "alarm":
         return _read_alarm(text, reading, words, view)
     reading.durations = find_durations(reading.text, words.time)
     for duration in reading.durations:
         reading.take(duration.start, duration.end)
-    if reading.kind == "timer":
+    if reading.kind == "timer" and reading.device_name is None:
         _take_area(reading, words, view)
     _take_acts(reading, own)
     if not _take_name(reading, text.text, words):
@@ -94,11 +100,32 @@ def _take_noun(reading: _Reading, own: TimerWords) -> bool:
     return True
 
 
-def _is_device(taken: str, text: str, own: TimerWords, view: HomeView) -> bool:
-    """Whether the noun belongs to the name of a device that is no timer ("smoke alarm")."""
+def _take_named_device(reading: _Reading, own: TimerWords, view: HomeView) -> bool:
+    """A device that is a timer is named as one; its name need not hold the word."""
+    names = sorted((n.lower() for d in view.devices if d.type == "timer" for n in d.names), key=len, reverse=True)
+    hit = next((h for n in names if (h := _pattern((n,)).search(reading.text))), None)
+    if hit is None:
+        return False
+    reading.kind, reading.noun, reading.device_name = "timer", hit.span(), hit.span()
+    reading.take(*hit.span())
+    for noun in _pattern(own.timer).finditer(reading.text):
+        reading.take(*noun.span())
+    return True
+
+
+def _is_device(text: str, own: TimerWords, words: Words, view: HomeView) -> bool:
+    """Whether the noun is the name of a device that is no timer: "smoke alarm", or "alarm" where it is switched."""
     nouns = _pattern((*own.timer, *own.alarm, *own.plan))
-    names = (n.lower() for d in view.devices if d.type != "timer" for n in d.names)
-    return any(nouns.search(n) and n in text for n in names)
+    names = [n.lower() for d in view.devices if d.type != "timer" for n in d.names]
+    for name in (n for n in names if nouns.search(n) and _pattern((n,)).search(text)):
+        if not nouns.fullmatch(name):
+            return True
+        chunks = {c.strip() for a in ("on", "off", "toggle") for p in words.verbs.get(a, ()) for c in p.split("…")}
+        spoken = tuple(c.lower() for c in chunks if c.strip())
+        has_time = bool(find_durations(text, words.time)) or find_when(text, words.time) != Found(rest=text)
+        if not has_time and _pattern(spoken).search(text):
+            return True
+    return False
 
 
 def _take_area(reading: _Reading, words: Words, view: HomeView) -> None:
@@ -120,7 +147,9 @@ def _take_acts(reading: _Reading, own: TimerWords) -> None:
     if not table:
         return
     for hit in _pattern(tuple(table)).finditer(reading.text):
-        reading.acts |= table[re.sub(r"\s+", " ", hit.group(0))]
+        acts = table[re.sub(r"\s+", " ", hit.group(0))]
+        reading.first = reading.first or acts
+        reading.acts |= acts
         reading.take(*hit.span())
 
 
@@ -141,17 +170,20 @@ def _take_name(reading: _Reading, original: str, words: Words) -> bool:
                 return False
             segment, offset = segment[named.end() :], hit.start() + named.end()
         elif is_before:
-            offset = hit.start()
+            n_named = named.end() if named and not segment[: named.start()].strip() else 0
+            segment, offset = segment[n_named:], hit.start() + n_named
         else:
             return False
         trimmed, left = _trim(segment, own.fillers)
         if trimmed:
             names.append(original[offset + left : offset + left + len(trimmed)])
+    if reading.device_name is not None:
+        names.insert(0, original[slice(*reading.device_name)])
     if not names:
         return True
     reading.name = names[0]
     is_short = len(names[0]) <= _MAX_NAME and len(names[0].split()) <= 4
-    return len(names) == 1 and is_short and guard(names[0], words) is None
+    return len(names) == 1 and is_short and (reading.device_name is not None or guard(names[0], words) is None)
 
 
 def _trim(segment: str, fillers: Sequence[str]) -> tuple[str, int]:
@@ -230,6 +262,8 @@ def _act(acts: set[str], starts: Sequence[Duration], amounts: Sequence[Duration]
     if amounts and acts & {"add", "subtract"}:
         return "subtract" if "subtract" in acts and "add" not in acts else "add" if "add" in acts else None
     named = [a for a in ("cancel", "pause", "resume") if a in acts]
+    if "set" in acts and not named and (starts or amounts):
+        return "set"
     if "status" in acts and not named:
         return "status"
     if len(named) == 1:
@@ -269,9 +303,12 @@ def _read_alarm(text: Normalised, reading: _Reading, words: Words, view: HomeVie
     """An alarm has a clock time; with a length of time it is a timer."""
     own = words.timers
     found = find_when(text.text, words.time)
-    source = text.text if found.when is None or not found.rest else found.rest
+    source = found.rest or text.text
     length = find_durations(text.text, words.time) if found.problem == "duration" else []
-    if found.problem not in (None, "duration", "vague"):
+    acts = _Reading(reading.text)
+    _take_acts(acts, own)
+    is_vague = found.problem == "vague" and "status" not in acts.first
+    if is_vague or found.problem not in (None, "duration", "vague"):
         return Understanding(Kind.REFUSE, (), "not_yet", {"kind": found.problem, "words": found.words}, "template")
     inner = _Reading(_plain(source))
     for duration in find_durations(inner.text, words.time) if length else ():
@@ -294,7 +331,7 @@ def _read_alarm(text: Normalised, reading: _Reading, words: Words, view: HomeVie
         args["time"] = when.spec()
     if "cancel" in inner.acts:
         return _calls(Intent("cancel_alarm", args))
-    is_asked = "status" in inner.acts and not inner.acts & {"set"}
+    is_asked = "status" in inner.acts and ("set" not in inner.acts or "set" not in inner.first)
     if is_asked or (text.is_question and not text.is_request):
         return _calls(Intent("alarm_status", args))
     if "set" in inner.acts or when is not None:

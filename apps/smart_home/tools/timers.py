@@ -159,7 +159,8 @@ def _pick(
 
 def _area_id(home: View, area: str) -> str | None:
     wanted = _folded(area)
-    return next((a.id for a in home.areas if wanted in (_folded(a.id), *map(_folded, a.names))), None)
+    known = next((a.id for a in home.areas if wanted in (_folded(a.id), *map(_folded, a.names))), None)
+    return known or next((e.area for e in home.entries if e.area and _folded(e.area) == wanted), None)
 
 
 def _folded(text: str) -> str:
