@@ -13,8 +13,8 @@ from agentkit.errors import ConfigError, DeviceError
 from agentkit.yaml_lines import YamlMap, check_keys, describe, load_mapping, take, take_list
 
 HOME_KEYS = ("id", "language", "floors", "areas", "devices", "speaker_area", "timers", "media")
-"""timers and media describe what else was going on when a recorded home was captured; evaluations start with the timers,
-and media is read and not used."""
+"""timers and media describe what else was going on when a recorded home was captured. Evaluations start its timers,
+media is read and not used."""
 AREA_KEYS = ("id", "name", "aliases", "floor")
 FLOOR_KEYS = ("id", "name", "aliases")
 DEVICE_KEYS = ("id", "name", "aliases", "type", "area", "state", "attributes", "available", "endpoint", "device")
@@ -78,7 +78,9 @@ def _read_timer(item: YamlMap, areas: dict[str, Area]) -> HomeTimer:
     area = next((a.id for a in areas.values() if place in (a.id, *a.names)), place or None)
     name = item.get("name")
     seconds = float(left) if isinstance(left, int | float) else rounded or start
-    return HomeTimer(start or seconds, seconds, None if name is None else str(name), area, item.get("is_active") is not False)
+    return HomeTimer(
+        start or seconds, seconds, None if name is None else str(name), area, item.get("is_active") is not False
+    )
 
 
 def _length(item: YamlMap, before: str, after: str = "") -> float:

@@ -11,7 +11,6 @@ from typing import Any
 from agentkit.types import Intent, Selector
 from agentkit.when import When, when_from_dict
 
-
 MISSED = ("run", "skip", "ask")
 
 
@@ -139,7 +138,9 @@ def intent_to_dict(intent: Intent) -> dict[str, Any]:
 
 def intent_from_dict(row: Mapping[str, Any]) -> Intent:
     """Build an intent from plain data. Raises KeyError, TypeError or ValueError."""
-    selector = {k: tuple(v) if isinstance(v, list) else v for k, v in (row.get("selector") or {}).items()}
+    selector: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in (row.get("selector") or {}).items()
+    }
     args = {str(k): tuple(v) if isinstance(v, list) else v for k, v in (row.get("args") or {}).items()}
     return Intent(str(row["tool"]), args, Selector(**selector))
 

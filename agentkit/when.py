@@ -99,7 +99,8 @@ class When:
 
 _SPEC = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)"
-    r"(?: \+(?P<offset>\d+)| on (?P<month>\d\d)-(?P<day>\d\d)| (?P<rule>on|every) (?P<days>[1-7](?:,[1-7])*)(?P<next>\+*))?"
+    r"(?: \+(?P<offset>\d+)| on (?P<month>\d\d)-(?P<day>\d\d)|"
+    r" (?P<rule>on|every) (?P<days>[1-7](?:,[1-7])*)(?P<next>\+*))?"
 )
 
 

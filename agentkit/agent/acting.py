@@ -63,7 +63,9 @@ class Acting:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
         with turn.timed("resolve"):
             bound = bind(meant.intents, turn.view, self.tools)
-            turn.calls = bound.calls(is_running=False) if meant.when is None else (planned_call(bound, meant.when, None),)
+            turn.calls = (
+                bound.calls(is_running=False) if meant.when is None else (planned_call(bound, meant.when, None),)
+            )
         question = meant.question or bound.question
         if question is not None:
             return self._ask(turn, question, meant)

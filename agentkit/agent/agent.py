@@ -9,15 +9,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
 from agentkit.agent.acting import Acting, Speaker
 from agentkit.agent.binding import bind
-from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
+from agentkit.agent.dialogue import Answered, Dialogue
 from agentkit.agent.execute import Executor, Limits
-from agentkit.agent.planning import times
+from agentkit.agent.later import ask_about_missed, carried_out, past_of
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import fold
 from agentkit.agent.schedule import Schedule
@@ -25,8 +25,8 @@ from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language, end_of
 from agentkit.devices.adapter import Adapter
 from agentkit.devices.registry import Registry
-from agentkit.errors import DecoderError, PromptTooLong, ScheduleError
-from agentkit.planned import Entry, EntryKind, Past
+from agentkit.errors import DecoderError, PromptTooLong
+from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Kind, Outcome, Reply, Understanding, Utterance
 from agentkit.understanding.home_view import HomeView
@@ -85,9 +85,7 @@ class Agent:
         self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
         executor = Executor(adapter, limits=limits.execution, schedule=self.schedule)
         rules = tuple(policy_rules)
-        self._acting = Acting(
-            tools, rules, executor, self._dialogue, replies, now, limits.max_actions, self.schedule
-        )
+        self._acting = Acting(tools, rules, executor, self._dialogue, replies, now, limits.max_actions, self.schedule)
         self._lock = threading.Lock()
         self.trace = Trace(limits.n_traced)
 
@@ -98,7 +96,7 @@ class Agent:
             start = time.perf_counter()
             turn = self._open(utterance)
             end = self._run(turn)
-            end = self._ask_about_missed(turn, end)
+            end = ask_about_missed(turn, end, self._acting)
             reply = self._close(turn, end, start)
         self.trace.add(TurnRecord(self._now(), utterance, turn.understanding, reply))
         return reply
@@ -130,19 +128,11 @@ class Agent:
             turn = Turn(said, view, Normalised(entry.text, entry.language, entry.text), entry.language, path="schedule")
             turn.why.append(f"{entry.id} was due at {entry.due}")
             with turn.timed("execute"):
-                end = self._due(entry, view)
+                end = carried_out(entry, view, self._acting)
             reply = self._close(turn, end, start)
         self.trace.add(TurnRecord(self._now(), said, None, reply))
-        outcome = "fired" if entry.kind is EntryKind.COMMAND else "finished"
-        self.schedule.record(Past(self._now(), entry, outcome, reply.say, {"outcome": reply.outcome.value}))
+        self.schedule.record(past_of(entry, reply, self._now()))
         return reply
-
-    def _due(self, entry: Entry, view: HomeView) -> End:
-        if entry.kind is EntryKind.COMMAND:
-            return self._acting.perform_planned(entry, view)
-        values = {"name": entry.name, "duration": entry.duration_s, "area": entry.area}
-        key = "planned.timer_over" if entry.kind is EntryKind.TIMER else "planned.alarm_over"
-        return End(Outcome.DONE, (Sentence(key, {k: v for k, v in values.items() if v is not None}),))
 
     def _check_sizes(self, utterance: Utterance) -> None:
         names = ("text", "session", "user", "area", "language", "source")
@@ -181,25 +171,6 @@ class Agent:
         with turn.timed("understand"):
             meant = self._understand(turn)
         return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
-
-    def _ask_about_missed(self, turn: Turn, end: End) -> End:
-        """Ask once, after another turn, whether what was missed while nothing ran is still wanted."""
-        said = turn.utterance
-        missed = [e for e in self.schedule.missed() if e.user in (None, said.user)]
-        if not missed or end.expects_reply or said.is_dry_run:
-            return end
-        entry = missed[0]
-        try:
-            self.schedule.remove(entry.id)
-        except ScheduleError as err:
-            turn.why.append(str(err))
-            return end
-        pending = Pending(Wanted.YES_OR_NO, entry.intents, turn.language, said.user)
-        self._dialogue.ask(said.session, pending)
-        bound = bind(entry.intents, turn.view, self._acting.tools)
-        values = {"action": self._replies.describe(turn.language, bound.actions, turn.view)}
-        values |= times(entry.when, entry.due, self._now())
-        return replace(end, sentences=(*end.sentences, Sentence("planned.missed", values)), expects_reply=True)
 
     def _answer(self, turn: Turn) -> Answered | None:
         """What the session's open question makes of the text, or None if the text stands for itself."""

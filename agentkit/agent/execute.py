@@ -196,7 +196,9 @@ def _fault(step: Step, value: Any) -> str | None:
     if key is not None or isinstance(value, Answer):
         return None if isinstance(key, str) else f"gave {key!r}, wanted a reply key"
     if value.entries and not step.tool.is_query:
-        return None if all(isinstance(c, EntryChange) for c in value.entries) else "gave entries that are no EntryChange"
+        return (
+            None if all(isinstance(c, EntryChange) for c in value.entries) else "gave entries that are no EntryChange"
+        )
     return _changes_fault(step, value.changes)
 
 

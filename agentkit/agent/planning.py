@@ -51,9 +51,7 @@ def new_entry(turn: Turn, bound: Bound, meant: Answered, when: When, due: dateti
     )
 
 
-def planned_sentence(
-    replies: Replies, turn: Turn, bound: Bound, when: When, due: datetime, now: datetime
-) -> Sentence:
+def planned_sentence(replies: Replies, turn: Turn, bound: Bound, when: When, due: datetime, now: datetime) -> Sentence:
     """What is said of a new plan: when, with the clock time, and what."""
     action = replies.describe(turn.language, bound.actions, turn.view)
     return Sentence(*_timed(when, due, now, action))
@@ -69,7 +67,7 @@ def times(when: When | None, due: datetime | None, now: datetime) -> dict[str, A
             when.seconds if when.hour is None else day_key(when.weekdays)
         )
         return found
-    return found | {"day": day_of(due, now)}
+    return found | {"on_day": day_of(due, now)}
 
 
 def day_of(due: datetime, now: datetime) -> str:
@@ -91,7 +89,7 @@ def _timed(when: When, due: datetime, now: datetime, action: str) -> tuple[str, 
     if when.kind is WhenKind.DELAY:
         return "planned.delay", values | {"duration": when.seconds}
     if when.kind is WhenKind.AT:
-        return ("planned.today" if values["day"] == "today" else "planned.at"), values
+        return ("planned.today" if values["on_day"] == "today" else "planned.at"), values
     return ("planned.period" if when.hour is None else "planned.every"), values
 
 

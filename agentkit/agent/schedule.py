@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from agentkit.agent.schedule_file import ScheduleFile, Saved
+from agentkit.agent.due import after_missing, armed, is_relative
+from agentkit.agent.schedule_file import Saved, ScheduleFile
 from agentkit.errors import ScheduleError
 from agentkit.planned import Entry, EntryChange, EntryKind, Past, ScheduleRules
-from agentkit.when import WhenKind
 
 log = logging.getLogger(__name__)
 
@@ -61,14 +61,15 @@ class Schedule:
         now: Callable[[], datetime],
         clock: Callable[[], float],
         path: Path | None = None,
-        rules: ScheduleRules = ScheduleRules(),
+        rules: ScheduleRules | None = None,
     ):
         """Load what was kept; `clock` runs forward in seconds, `now` is the local time of the home."""
-        self._now, self._clock, self._rules = now, clock, rules
+        self._now, self._clock, self._rules = now, clock, rules or ScheduleRules()
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._callbacks: list[Callback] = []
         self._n_events = 0
+        self._frozen: str | None = None
         self._file = None if path is None else ScheduleFile(path)
         saved = Saved() if self._file is None else self._file.load()
         past = [replace(p, outcome="interrupted") if p.outcome == STARTED else p for p in saved.history]
@@ -80,6 +81,14 @@ class Schedule:
     def warnings(self) -> tuple[str, ...]:
         """What was wrong with the file when it was opened, one line each."""
         return () if self._file is None else self._file.warnings
+
+    def now(self) -> datetime:
+        """Local time of the home."""
+        return self._now()
+
+    def freeze(self, reason: str) -> None:
+        """Take no more changes, because nobody would carry them out."""
+        self._frozen = reason
 
     def entries(self, *kinds: EntryKind) -> tuple[Entry, ...]:
         """All entries, of some kinds if named, the next one first."""
@@ -101,6 +110,8 @@ class Schedule:
     def apply(self, changes: Sequence[EntryChange]) -> tuple[Entry, ...]:
         """Add, change or remove entries, all or none. Raises ScheduleError if that cannot be kept."""
         events: list[ScheduleEvent] = []
+        if self._frozen is not None:
+            raise ScheduleError(self._frozen)
         with self._lock:
             before = dict(self._state.entries)
             n_new = sum(not c.entry.id for c in changes)
@@ -137,7 +148,7 @@ class Schedule:
                 return ()
             for entry in due:
                 self._state.entries.pop(entry.id)
-                if (again := _armed(entry, now)) is not None:
+                if (again := armed(entry, now)) is not None:
                     self._state.entries[entry.id] = again
                 self._state.history.append(Past(now, entry, STARTED))
                 self._event("due", entry, events)
@@ -241,13 +252,11 @@ class Schedule:
             if self._rules.missed == "run" and entry.kind is EntryKind.COMMAND:
                 continue
             self._state.history.append(Past(now, entry, "missed", detail={"due": str(entry.due)}))
-            again = _armed(entry, now)
-            if self._rules.missed == "ask" and entry.kind is EntryKind.COMMAND and again is None:
-                self._state.entries[entry.id] = replace(entry, is_missed=True)
-            elif again is not None:
-                self._state.entries[entry.id] = again
-            else:
+            kept = after_missing(entry, self._rules, now)
+            if kept is None:
                 del self._state.entries[entry.id]
+            else:
+                self._state.entries[entry.id] = kept
             log.warning("%s was due at %s while nothing ran: %s", entry.id, entry.due, self._rules.missed)
         if late:
             self._save_or_log()
@@ -279,21 +288,3 @@ class Schedule:
             self._save()
         except OSError as err:  # the plan itself must go on; the next change tries again
             log.error("the schedule cannot be saved (%s)", err.strerror or err)
-
-
-def is_relative(entry: Entry) -> bool:
-    """Whether an entry was given as a length of time and not as a time of day."""
-    return entry.kind is EntryKind.TIMER or entry.when is None or entry.when.hour is None
-
-
-def _armed(entry: Entry, now: datetime) -> Entry | None:
-    """The entry for its next time, if it repeats."""
-    if entry.when is None or entry.when.kind is not WhenKind.RECURRING:
-        return None
-    if entry.when.hour is not None:
-        return replace(entry, due=entry.when.due(now))
-    period = entry.when.seconds or 0
-    if entry.due is None or period <= 0:
-        return None
-    n_periods = max(1, int((now - entry.due).total_seconds() // period) + 1)
-    return replace(entry, due=entry.due + timedelta(seconds=period * n_periods))

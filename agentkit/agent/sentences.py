@@ -25,7 +25,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
     "say": frozenset(),
-    "planned": _ABOUT | {"action", "duration", "time", "day", "weekdays", "period", "left"},
+    "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
 }
 PLANNED = ("delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
 """Sentences of an app that can do things later."""

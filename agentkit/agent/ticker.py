@@ -18,7 +18,7 @@ MAX_WAIT_S = 20.0
 class Ticker:
     """Waits for the next due moment and hands what is due to `fire`, one after the other."""
 
-    def __init__(self, schedule: Schedule, fire: Callable[[Entry], None]):
+    def __init__(self, schedule: Schedule, fire: Callable[[Entry], object]):
         self._schedule, self._fire = schedule, fire
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None

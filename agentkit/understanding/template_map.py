@@ -143,7 +143,20 @@ def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
 
 
 def _rule(name: str, raw: Any, path: Path | str) -> Rule:
-    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "prefer", "refuse", "say", "skip"}
+    known = {
+        "tool",
+        "tools",
+        "types",
+        "when",
+        "args",
+        "set",
+        "translate",
+        "area_argument",
+        "prefer",
+        "refuse",
+        "say",
+        "skip",
+    }
     if not isinstance(raw, Mapping) or set(raw) - known:
         raise ConfigError(
             f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name

@@ -19,7 +19,10 @@ NUMBER = (
     r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
     r"(?:[\s-]+(?:one|two|three|four|five|six|seven|eight|nine))?)\b|[零一二两兩三四五六七八九十百]+)"
 )
-_HOUR = r"(?P<hour>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[零一二两兩三四五六七八九十]{1,3})"
+_HOUR = (
+    r"(?P<hour>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"[零一二两兩三四五六七八九十]{1,3})"
+)
 _MINUTE = (
     r"(?P<minute>[0-5]?\d|(?:oh?\s+)?(?:one|two|three|four|five|six|seven|eight|nine)\b|ten|fifteen|"
     r"(?:twenty|thirty|forty|fifty)(?:[\s-]+(?:one|two|three|four|five|six|seven|eight|nine))?)"
@@ -61,7 +64,9 @@ def load_time_words(path: Path) -> TimeWords:
     try:
         return read_time_words(raw)
     except (re.error, KeyError, TypeError, ValueError, AttributeError) as err:
-        raise ConfigError(f"cannot be used ({type(err).__name__}: {err}); compare it with when_en.yaml", path=path) from err
+        raise ConfigError(
+            f"cannot be used ({type(err).__name__}: {err}); compare it with when_en.yaml", path=path
+        ) from err
 
 
 def read_time_words(raw: Mapping[str, Any]) -> TimeWords:
@@ -106,7 +111,9 @@ def read_time_words(raw: Mapping[str, Any]) -> TimeWords:
 def _any(words: Iterable[str]) -> str:
     """Alternatives, the longest first; spaces may be any."""
     ordered = sorted({str(w) for w in words}, key=len, reverse=True)
-    return "|".join(rf"(?<![a-z]){_spell(w)}(?!\w)" if w[-1].isascii() and w[0].isalpha() else _spell(w) for w in ordered)
+    return "|".join(
+        rf"(?<![a-z]){_spell(w)}(?!\w)" if w[-1].isascii() and w[0].isalpha() else _spell(w) for w in ordered
+    )
 
 
 def _spell(word: str) -> str:

@@ -21,7 +21,7 @@ Decisions that act carry these values beside the tool's own arguments:
     activate_scene, run_script               n_devices
     add_to_list, remove_list_item, complete_list_item   item, count (items left on the list)
     …_timer                                  name, duration, left, time (of its end), area
-    set_alarm, cancel_alarm, cancel_schedule time, day or weekdays, name, command
+    set_alarm, cancel_alarm, cancel_schedule time, on_day or weekdays, name, command
 
 Reasons of a refusal (all have name, device_id):
 
@@ -35,6 +35,13 @@ Reasons of a refusal (all have name, device_id):
     list_full        count
     empty_query      –
     jammed           –
+    no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, time_past, timer_too_long   –
+    no_such_timer    name or duration
+    timer_paused, timer_running   –
+    timer_too_short  name, left
+    too_many_timers  count
+    unknown_room     name
+    bad_time         time
     unsafe_scene     devices (ids the scene would unlock or open)
 
 Answers:
@@ -64,6 +71,17 @@ Answers:
     list.count         name, device_id, count: the list tells only how many
     list.many          lists: [as list.items]
     list.none          –
+    timers.one         name, duration, left (seconds), time (of its end), area
+    timers.paused      as timers.one, without time
+    timers.many        count (running), total (paused), rows: [as timers.one, kind: running or paused]
+    timers.none        –
+    timers.none_such   name or duration
+    alarms.one         name, time, left, on_day or weekdays
+    alarms.many        count, rows: [as alarms.one]
+    alarms.none, alarms.none_such   –
+    plans.one          command, time, left, on_day or weekdays or period
+    plans.many         count, rows: [as plans.one]
+    plans.none         –
     time.now           hour, minute, time ("07:05")
     date.today         year, month, day, weekday (1 = Monday), date ("2025-01-31")
 

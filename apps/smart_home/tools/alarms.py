@@ -57,7 +57,9 @@ def alarm_status(home: View, time: str = "", name: str = "") -> Answer:
     if not found:
         return Answer("alarms.none_such" if _alarms(home) and (time or name) else "alarms.none")
     rows = [facts(home, a) for a in found]
-    return Answer("alarms.one", rows[0]) if len(rows) == 1 else Answer("alarms.many", {"rows": rows, "count": len(rows)})
+    return (
+        Answer("alarms.one", rows[0]) if len(rows) == 1 else Answer("alarms.many", {"rows": rows, "count": len(rows)})
+    )
 
 
 @tool(is_query=True)
@@ -95,7 +97,7 @@ def facts(home: View, entry: Entry) -> dict[str, Any]:
         days = _DAYS.get(when.weekdays) or tuple(f"each {d}" for d in when.weekdays)
         values |= {"period": when.seconds} if when.hour is None else {"weekdays": days}
     else:
-        values["day"] = _day(home, entry)
+        values["on_day"] = _day(home, entry)
     return {k: v for k, v in values.items() if v}
 
 

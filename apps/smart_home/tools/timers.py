@@ -114,7 +114,9 @@ def timer_status(home: View, start_seconds: int | None = None, name: str = "", a
         return Answer("timers.none_such" if timers_of(home) and (named or area) else "timers.none", named)
     if len(found) > 1:
         n_paused = sum(t.due is None for t in found)
-        rows = [{**facts(home, t), "kind": "paused" if t.due is None else "running", "n": n} for n, t in enumerate(found)]
+        rows = [
+            {**facts(home, t), "kind": "paused" if t.due is None else "running", "n": n} for n, t in enumerate(found)
+        ]
         return Answer("timers.many", {"rows": rows, "count": len(found) - n_paused, "total": n_paused})
     return Answer("timers.paused" if found[0].due is None else "timers.one", facts(home, found[0]))
 
@@ -145,9 +147,7 @@ def _fitting(home: View, timers: list[Entry], start_seconds: int | None, name: s
     return exact or [t for t in found if t.name and (wanted in _folded(t.name) or _folded(t.name) in wanted)]
 
 
-def _pick(
-    home: View, timers: list[Entry], start_seconds: int | None, name: str, area: str
-) -> Entry | Decision:
+def _pick(home: View, timers: list[Entry], start_seconds: int | None, name: str, area: str) -> Entry | Decision:
     """The one timer that is meant: of several, the speaker's room's, then the one that ends first, which is said."""
     found = _fitting(home, timers, start_seconds, name, area)
     if not found:
