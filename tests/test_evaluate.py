@@ -23,6 +23,7 @@ from agentkit.errors import ConfigError
 from agentkit.evaluate import Evaluation, Now, called, changes, put_back, write_predictions
 from agentkit.records import GENERIC, NOON, Record, area_of, devices_of, read_homes, read_records
 from agentkit.types import Call, Intent, Outcome, Reply, Selector, Utterance
+from tests.support.shared import shared_dir
 
 LAMP = Device("light.lamp", "Lamp", "light", "kitchen", state="off", attributes={"brightness": 10})
 TV = Device("media_player.tv", "TV", "media_player", "den", state="off")
@@ -256,15 +257,14 @@ def test_predictions_are_written_in_the_order_of_the_records(tmp_path: Path) -> 
     assert not list(tmp_path.glob("*.part"))
 
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 APP = Path(__file__).parents[1] / "apps" / "smart_home"
 
 
 @pytest.mark.shared
 def test_real_records_do_not_influence_each_other() -> None:
-    assert SHARED.is_dir(), f"{SHARED} is missing; the evaluation data must lie beside the project"
-    records = read_records(SHARED, suite="all")[::20]
-    homes = read_homes(SHARED, SHARED.parent / "eval" / "homes" / "generic.yaml")
+    shared = shared_dir()
+    records = read_records(shared / "data", suite="all")[::20]
+    homes = read_homes(shared / "data", shared / "eval" / "homes" / "generic.yaml")
     app = load_app(APP)
     assembly = Assembly(app)
 

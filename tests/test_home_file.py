@@ -6,6 +6,7 @@ import pytest
 
 from agentkit.errors import ConfigError
 from agentkit.home_file import load_home, load_homes
+from tests.support.shared import shared_dir
 
 GOOD = """\
 id: h1
@@ -117,7 +118,7 @@ def test_a_home_that_is_listed_twice_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_every_home_of_the_evaluation_data_can_be_read() -> None:
-    shared = Path(__file__).resolve().parents[2] / "shared"
+    shared = shared_dir()
     files = [*sorted((shared / "data" / "homes").glob("*.yaml")), shared / "eval" / "homes" / "generic.yaml"]
     assert len(files) > 1, f"{shared}/data/homes holds no homes; the evaluation data belongs beside the checkout"
     homes = [home for path in files for home in load_homes(path).values()]

@@ -12,7 +12,7 @@ from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor
-from agentkit.agent.planning import new_entry, planned_call, planned_sentence
+from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, evaluate
 from agentkit.agent.question import Question
 from agentkit.agent.reply import Replies
@@ -164,9 +164,11 @@ class Acting:
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered) -> End:
         action = self.replies.describe(turn.language, bound.actions, turn.view)
-        sentence = Sentence(
-            "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm", {"action": action, "n": bound.n_moved}
-        )
+        values: dict[str, Any] = {"action": action, "n": bound.n_moved}
+        key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
+        if meant.when is not None:
+            key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
+        sentence = Sentence(key, values)
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
         pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, sentence)

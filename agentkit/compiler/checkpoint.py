@@ -137,6 +137,10 @@ def checked(checkpoint: Checkpoint) -> Checkpoint:
         raise CheckpointError(
             f"{checkpoint.path}: {spec.n_heads} heads over {spec.n_kv_heads} K/V heads; wanted a multiple"
         )
+    if spec.n_layers > len(shapes):  # a damaged count would make the list below endless
+        raise CheckpointError(
+            f"{checkpoint.path}: {spec.n_layers} layers but {len(shapes)} tensors; the file is damaged, pull it again"
+        )
     wanted = tensor_shapes(spec)
     for name, shape in wanted.items():
         if name not in shapes:

@@ -104,8 +104,10 @@ class _Cursor:
             if element in _SCALARS:
                 raw = self.take(n_elements * struct.calcsize("<" + _SCALARS[element]))
                 return np.frombuffer(raw, "<" + _SCALARS[element]).tolist()
-            return [self.value(element) for _ in range(n_elements)]
-        if kind not in _SCALARS:
+            if element == _STRING:
+                return [self.string() for _ in range(n_elements)]
+            kind = element
+        if kind not in _SCALARS:  # arrays of arrays among them: no writer of checkpoints makes them
             raise CheckpointError(f"{self._path}: metadata of unknown type {kind}; the file is damaged, pull it again")
         return self.number(_SCALARS[kind])
 

@@ -15,6 +15,7 @@ from agentkit.understanding.tools import Tool
 SETTING = "set"
 """The act that only a value makes complete."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
+_DOWN_TO_NOTHING = frozenset({"close", "off"})
 _VALUE_OF_ROLE = {
     Role.NUMBER: "number",
     Role.LEVEL: "number",
@@ -46,6 +47,8 @@ class ClauseReader:
             topics.add(suffix)
         elif suffix:
             group = group + Group((Item(Role.KIND, suffix, 0, 0),))
+        if act in _DOWN_TO_NOTHING and all(v.value == "100" for v in group.values if v.role is Role.LEVEL):
+            group = Group(tuple(i for i in group.items if i.role is not Role.LEVEL))  # "close it fully"
         takes_values = group.values and act in _TAKES_VALUES and (act not in ("up", "down") or _is_wanted(group))
         found = self._read_values(act, topics, group, before) if takes_values else ()
         return found or self._read_rule(act, topics, group, before)

@@ -44,6 +44,7 @@ class Sentence:
 
     folded: str
     mentions: tuple[Item, ...]
+    lexicon: Lexicon
 
     def of(self, *roles: Role) -> set[str]:
         """Values mentioned with one of these roles."""
@@ -53,7 +54,7 @@ class Sentence:
 def read_sentence(text: str, lexicon: Lexicon, words: Words) -> Sentence:
     """Find everything known in a sentence."""
     folded = fold(text, words)
-    return Sentence(folded, tuple(lexicon.mentions(folded)))
+    return Sentence(folded, tuple(lexicon.mentions(folded)), lexicon)
 
 
 def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: Words, phrases: PhraseMap) -> Evidence:
@@ -76,7 +77,7 @@ def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: 
 
 def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -> bool:
     """By name, nearly by name, by kind in its room, or by kind in the speaker's room."""
-    if sentence.of(Role.NAME) & set(device.names) or is_nearly_said(device, sentence.folded, words):
+    if sentence.of(Role.NAME) & set(device.names) or is_nearly_said(device, sentence.folded, sentence.lexicon):
         return True
     classes = {v for v in sentence.of(Role.CLASS) if v.partition(".")[0] == device.type}
     is_kind = device.type in sentence.of(Role.KIND) or bool(classes)
@@ -97,7 +98,7 @@ def _verb_level(
     """FULL if a verb of the tool was said, NONE if one of its contrary was, WEAK if neither."""
     types = {d.type for d in devices}
     mine = acts_of(intent.tool, types, phrases)
-    said = _acts_said(sentence, words)
+    said = acts_said(sentence, words)
     contrary = {a for act in mine for a in phrases.opposites.get(act, ())}
     if said & mine:
         return Level.FULL
@@ -113,8 +114,8 @@ def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     return acts
 
 
-def _acts_said(sentence: Sentence, words: Words) -> set[str]:
-    """Acts with a phrase whose halves all stand in the sentence, in order; longer phrases hide shorter ones."""
+def acts_said(sentence: Sentence, words: Words) -> set[str]:
+    """Tell the acts with a phrase whose halves stand in the sentence in order; longer phrases hide shorter ones."""
     found: dict[str, int] = {}
     for act, listed in words.verbs.items():
         for phrase in listed:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from agentkit.understanding.entries import Entry, Item, Role, home_entries, word_entries
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.words import Words
 
@@ -17,6 +18,8 @@ class Lexicon:
 
     def __init__(self, view: HomeView, words: Words) -> None:
         self._by_first: dict[str, list[Entry]] = {}
+        self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
+        """Device id → the words of each of its names."""
         seen: set[Entry] = set()
         for entry in (*home_entries(view, words), *word_entries(words)):
             if entry.text and entry not in seen:
@@ -24,6 +27,8 @@ class Lexicon:
                 self._by_first.setdefault(entry.text[0], []).append(entry)
         for entries in self._by_first.values():
             entries.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
+        self.vocabulary = frozenset(w for entries in self._by_first.values() for e in entries for w in e.text.split())
+        """Every word that a known phrase holds."""
 
     def at(self, text: str, start: int) -> list[Item]:
         """Pieces that can start at a place, longest first."""
@@ -82,6 +87,17 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return found
+
+
+def terms_of(folded: str) -> list[str]:
+    """English words, and pairs of Chinese characters."""
+    terms: list[str] = []
+    for word in folded.split():
+        if word.isascii():
+            terms.append(word)
+        else:
+            terms.extend(word[i : i + 2] for i in range(max(len(word) - 1, 1)))
+    return terms
 
 
 def _next_start(text: str, start: int) -> int:

@@ -126,8 +126,10 @@ class ModelTier:
         why = f"model: {answer.why}; evidence {verdict.level}: {verdict.why}"
         if verdict.level is Level.NONE:
             return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
-        is_query = all(self._tools[i.tool].is_query for i in answer.intents)
-        return replace(answer, why=why, needs_confirmation=verdict.level is Level.WEAK and not is_query)
+        if verdict.level is Level.WEAK and all(self._tools[i.tool].is_query for i in answer.intents):
+            # an answer to another question than the one asked is as false as an action nobody wanted
+            return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
+        return replace(answer, why=why, needs_confirmation=verdict.level is Level.WEAK)
 
 
 def parse_answer(text: str, labels: Sequence[Label], tools: Mapping[str, Tool]) -> Understanding:

@@ -41,6 +41,16 @@ def find_numbers(text: str) -> list[Number]:
     return found
 
 
+def in_digits(text: str) -> str:
+    """The text with its number words as digits, where they cannot be part of another word."""
+    lower = text.lower()
+    for number in reversed(find_numbers(lower if len(lower) == len(text) else text)):
+        said = text[number.start : number.end]
+        if said.isascii() or len(said) > 1:
+            text = f"{text[: number.start]}{plain(number.value)}{text[number.end :]}"
+    return text
+
+
 def plain(value: float) -> int | float:
     """The whole number, if it is one."""
     return int(value) if float(value).is_integer() else float(value)

@@ -61,11 +61,13 @@ class PhraseMap:
     """Topic → device types it belongs to."""
     opposites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Act → acts that do the contrary."""
+    naming: tuple[str, ...] = ()
+    """Acts whose object must be a device: if this home does not know it, the refusal names it."""
 
 
 def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
     """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
-    known = {"acts", "values", "opposites"}
+    known = {"acts", "values", "opposites", "naming"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -76,11 +78,12 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
     for topic, types in pairs:
         if topic:
             topics.setdefault(topic, {}).update(dict.fromkeys(types))
+    naming = tuple(map(str, raw.get("naming") or ()))
     opposites: dict[str, tuple[str, ...]] = {}
     for pair in raw.get("opposites") or ():
         for act in map(str, pair):
             opposites[act] = (*opposites.get(act, ()), *(str(other) for other in pair if str(other) != act))
-    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()}, opposites)
+    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()}, opposites, naming)
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:

@@ -152,7 +152,7 @@ def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseRea
             return ()
         acts = heads[0].acts if heads else (SETTING,)
         return _read_clause(items, acts, reader, None)
-    gaps = [range(a.last + 1, b.first + 1) for a, b in itertools.pairwise(heads)]
+    gaps = [_bounds(items, a, b, is_verb_first=heads[0].first == 0) for a, b in itertools.pairwise(heads)]
     readings: list[tuple[int, tuple[Intent, ...]]] = []
     for bounds in itertools.islice(itertools.product(*gaps), _MAX_SPLITS):
         if found := _read_clauses(items, heads, bounds, reader):
@@ -160,6 +160,13 @@ def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseRea
     best = max((score for score, _ in readings), default=0)
     distinct = {repr(found): found for score, found in readings if score == best}
     return next(iter(distinct.values())) if len(distinct) == 1 else ()
+
+
+def _bounds(items: Sequence[Item], head: _Head, after: _Head, *, is_verb_first: bool) -> Sequence[int]:
+    """Where one clause may end: at the "and" that stands beside the verb, if one does."""
+    if is_verb_first and items[after.first - 1].role is Role.ALSO:
+        return (after.first - 1,)
+    return range(head.last + 1, after.first + 1)
 
 
 def _naturalness(items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int]) -> int:

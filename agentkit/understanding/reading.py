@@ -145,6 +145,8 @@ def _says(folded: str, phrases: Sequence[str]) -> bool:
 def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
     """Whether free text swallowed a time, condition or negation, or ends with a place or device of this home."""
     free = [fold(e.text, words) for e in result.entities_list if e.is_wildcard]
+    if not free:
+        return False
     if any(guard(text, words) is not None for text in free):
         return True
     names = [n for a in view.areas for n in a.names]

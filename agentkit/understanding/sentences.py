@@ -56,8 +56,17 @@ def _compile(raw: Mapping[str, Any], name: str, templates: TemplateMap) -> Inten
         for intent, value in raw["intents"].items()
         if intent in templates.rules
     }
-    lists = {**raw.get("lists", {}), **templates.lists}
+    lists = {k: _own_words(v) for k, v in {**raw.get("lists", {}), **templates.lists}.items()}
     return Intents.from_dict({**raw, "language": name, "intents": intents, "lists": lists})
+
+
+def _own_words(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Keep number words out of lists that change the sign.
+
+    hassil caches the words of a range by its limits alone, so "down twenty" would be read with the sign of "up twenty".
+    """
+    limits = raw.get("range")
+    return {**raw, "range": {**limits, "words": False}} if limits and "multiplier" in limits else raw
 
 
 def _without(data: Mapping[str, Any], dropped: set[str]) -> dict[str, Any] | None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from agentkit.devices.adapter import Device
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, terms_of
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 
 MAX_DEVICES = 16
+_NEARLY_NAMED = 1.5
 _TELLING = frozenset({Role.NAME, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.TOPIC})
 
 
@@ -28,16 +29,48 @@ class Shortlist:
 def shortlist(text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> Shortlist:
     """Rank the devices by the words of their name, room and kind that the sentence holds."""
     folded = fold(text.text, words)
-    mentions = lexicon.mentions(folded)
-    evidence = tuple(m for m in mentions if m.role in _TELLING)
-    said = set(_terms(folded))
-    scored = [(_score(d, evidence, said, view, words), n, d) for n, d in enumerate(view.devices)]
+    evidence = _telling(folded, lexicon)
+    near = _Nearness(folded)
+    scored = [(_score(d, evidence, near, view, lexicon), n, d) for n, d in enumerate(view.devices)]
     best = sorted((row for row in scored if row[0] > 0), key=lambda row: (-row[0], row[1]))
-    fuzzy = tuple(d for _, _, d in best[:MAX_DEVICES])
-    return Shortlist(fuzzy, evidence or _named(best, said, words))
+    devices = tuple(d for _, _, d in best[:MAX_DEVICES])
+    nearly = tuple(Item(Role.NAME, d.name, 0, 0) for score, _, d in best[:1] if score >= _NEARLY_NAMED)
+    return Shortlist(devices, evidence or nearly)
 
 
-def _score(device: Device, evidence: Iterable[Item], said: set[str], view: HomeView, words: Words) -> float:
+def is_about_home(text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> bool:
+    """Whether anything of this home is mentioned, at least nearly."""
+    folded = fold(text.text, words)
+    return bool(_telling(folded, lexicon)) or bool(shortlist(text, view, words, lexicon).evidence)
+
+
+def is_nearly_said(device: Device, folded: str, lexicon: Lexicon) -> bool:
+    """Whether every word of one of the device's names stands in the sentence, at most one slip of hearing apart."""
+    near = _Nearness(folded)
+    return any(terms and all(map(near.has, terms)) for terms in lexicon.terms[device.id])
+
+
+class _Nearness:
+    """Which words are said or nearly said in one sentence; remembers what it has compared."""
+
+    def __init__(self, folded: str) -> None:
+        self._said = set(terms_of(folded))
+        self._known: dict[str, bool] = {}
+
+    def has(self, term: str) -> bool:
+        """Whether a word was said, or one that differs by one slip of hearing."""
+        if term not in self._known:
+            self._known[term] = term in self._said or any(_near(term, said) for said in self._said)
+        return self._known[term]
+
+
+def _telling(folded: str, lexicon: Lexicon) -> tuple[Item, ...]:
+    mentions = lexicon.mentions(folded)
+    has_act = any(m.role is Role.ACT for m in mentions)  # "turn off everything" is about this home, "all right" is not
+    return tuple(m for m in mentions if m.role in _TELLING or (has_act and m.role is Role.ALL))
+
+
+def _score(device: Device, evidence: Iterable[Item], near: _Nearness, view: HomeView, lexicon: Lexicon) -> float:
     values = {(m.role, m.value) for m in evidence}
     score = 8.0 * any((Role.NAME, n) in values for n in device.names)
     score += 3.0 * ((Role.AREA, device.area) in values)
@@ -45,37 +78,11 @@ def _score(device: Device, evidence: Iterable[Item], said: set[str], view: HomeV
     score += 2.0 * (area is not None and (Role.FLOOR, area.floor) in values)
     score += 2.0 * ((Role.KIND, device.type) in values)
     score += 2.0 * any(r is Role.CLASS and v.partition(".")[0] == device.type for r, v in values)
-    terms = {t for name in device.names for t in _terms(fold(name, words))}
-    score += 2.0 * sum(any(_near(t, s) for s in said) for t in terms) / max(len(terms), 1)
-    if score >= 2.0 and device.area is not None and device.area == view.speaker_area:
+    terms = {t for name in lexicon.terms[device.id] for t in name}
+    score += 2.0 * sum(map(near.has, terms)) / max(len(terms), 1)
+    if score >= _NEARLY_NAMED and device.area is not None and device.area == view.speaker_area:
         score += 0.5
     return score if score >= 1.0 else 0.0
-
-
-def _named(best: list[tuple[float, int, Device]], said: set[str], words: Words) -> tuple[Item, ...]:
-    """Evidence of the last resort: a name that was nearly said."""
-    for score, _, device in best[:1]:
-        if score >= 1.5:
-            return (Item(Role.NAME, device.name, 0, 0),)
-    return ()
-
-
-def is_nearly_said(device: Device, folded: str, words: Words) -> bool:
-    """Whether every word of one of the device's names stands in the sentence, at most one slip of hearing apart."""
-    said = _terms(folded)
-    names = [_terms(fold(name, words)) for name in device.names]
-    return any(terms and all(any(_near(t, s) for s in said) for t in terms) for terms in names)
-
-
-def _terms(folded: str) -> list[str]:
-    """English words, and pairs of Chinese characters."""
-    terms: list[str] = []
-    for word in folded.split():
-        if word.isascii():
-            terms.append(word)
-        else:
-            terms.extend(word[i : i + 2] for i in range(max(len(word) - 1, 1)))
-    return terms
 
 
 def _near(term: str, said: str) -> bool:

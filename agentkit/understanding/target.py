@@ -61,6 +61,8 @@ class TargetFinder:
             return self._named(group, replace(selector, types=types) if _is_surname(group) else selector)
         if not selector.types or len(kinds) > 1:
             return None
+        if group.has(Role.PART) and group.has(Role.HOME):
+            return None
         if group.has(Role.PART):
             return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
         if classes := group.of(Role.CLASS):

@@ -13,6 +13,7 @@ from agentkit.types import Kind, Understanding
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.numbers import in_digits
 from agentkit.understanding.reading import NO_DEVICE, Reader
 from agentkit.understanding.sentences import load_packs
 from agentkit.understanding.slot_lists import HomeLists, build_lists
@@ -60,7 +61,7 @@ class TemplateTier:
         words = self._words[text.language]
         lists: dict[str, SlotList] = {**self._lists.get(view, words).for_text(text.text)}
         for name, intents in self._packs_of(text.language):
-            for spelling in dict.fromkeys([text.text, fold(text.text, words)]):
+            for spelling in dict.fromkeys([text.text, fold(text.text, words), in_digits(text.text)]):
                 yield from recognize_ranked(
                     spelling,
                     intents,

@@ -13,11 +13,13 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.reading import NO_DEVICE
-from agentkit.understanding.shortlist import shortlist
+from agentkit.understanding.repair import repair
+from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
+from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
@@ -48,6 +50,7 @@ class Understander:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._naming = templates.phrases.naming
         self._model = model
 
     def load(self) -> None:
@@ -74,7 +77,7 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._timers, self._match, self._planned, self._guarded, self._ask_model):
+        for tier in (self._timers, self._match, self._planned, self._guarded, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -115,7 +118,7 @@ class Understander:
             return Understanding(Kind.NONE, timings_ms=timings)
         if found.when is None:
             hit = GuardHit(str(found.problem), found.words)
-            is_home = bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+            is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
             return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
         inner = self._inner(replace(text, text=found.rest), view)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and self._takes_number(inner)):
@@ -126,6 +129,7 @@ class Understander:
     def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
         """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
         found = self._match(rest, view)
+        found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
         if found.kind is not Kind.NONE or self._model is None or not rest.text:
             return found
         if guard(rest.text, self._words[rest.language]) is not None:
@@ -147,17 +151,37 @@ class Understander:
         start = time.perf_counter()
         words = self._words[text.language]
         hit = guard(text.text, words)
-        is_home = hit is not None and bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+        is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
         return self._not_yet(hit, timings)
 
-    def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
-        if self._model is not None:
-            return self._model.understand(text, view)
+    def _mend(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
         words = self._words[text.language]
-        is_home = bool(shortlist(text, view, words, self._phrases.lexicon(view, words)).evidence)
+        mended = repair(fold(text.text, words), self._phrases.lexicon(view, words))
+        if mended is None or guard(mended, words) is not None:
+            return Understanding(Kind.NONE)
+        found = self._match(replace(text, text=mended), view)
+        if found.kind is not Kind.CALLS:
+            return Understanding(Kind.NONE)
+        is_query = all(self._tools[i.tool].is_query for i in found.intents)
+        return replace(found, needs_confirmation=not is_query, why=f"heard as {mended!r}; {found.why}")
+
+    def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
+        found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
+        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
+            return found
+        words = self._words[text.language]
+        name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
+        if name is None:
+            return found
+        return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")
+
+    def _refuse(self, text: Normalised, view: HomeView) -> Understanding:
+        words = self._words[text.language]
+        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
 

@@ -104,6 +104,7 @@ def test_a_rule_runs_every_time(house: House) -> None:
 def test_what_needs_a_yes_is_asked_before_it_is_planned(house: House) -> None:
     asked = house.say("unlock the front door in 10 minutes")
     assert (asked.outcome, asked.expects_reply) == (Outcome.ASK, True)
+    assert asked.say == "Unlock the front door, today at 12:10?"
     assert house.live.schedule.entries() == ()
     assert house.say("yes").outcome is Outcome.SCHEDULED
     assert house.state("lock.front_door") == "locked"

@@ -166,7 +166,7 @@ def test_a_gguf_cut_off_anywhere_is_a_checkpoint_error(tmp_path: Path, data: st.
 
 
 def info_end(path: Path) -> int:
-    from agentkit.compiler.gguf_header import read_header, tensor_bytes
+    from agentkit.decoder.gguf_header import read_header, tensor_bytes
 
     tensors = read_header(path).tensors
     return max(info.offset + tensor_bytes(path, name, info) for name, info in tensors.items())
@@ -190,6 +190,13 @@ def test_a_flipped_byte_in_the_header_reads_or_is_a_checkpoint_error(tmp_path: P
         message = str(err)
 
     assert "\n" not in message
+
+
+def test_an_absurd_number_of_layers_is_refused_at_once(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "tiny", config={"num_hidden_layers": 10**9})
+
+    with pytest.raises(CheckpointError, match="1000000000 layers but 20 tensors"):
+        load_checkpoint(folder)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "no header", "no config"])

@@ -11,7 +11,8 @@ from agentkit.understanding.words import Words
 
 
 def judge(text: str, calls: list[tuple[str, Args, str]], home: HomeView, words: Words, templates: TemplateMap) -> Level:
-    sentence = read_sentence(text, Lexicon(home, words), words)
+    lexicon = Lexicon(home, words)
+    sentence = read_sentence(text, lexicon, words)
     intents = [Intent(tool, args, Selector(device_ids=(device,))) for tool, args, device in calls]
     return weigh(intents, sentence, home, words, templates.phrases).level
 

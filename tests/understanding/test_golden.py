@@ -17,14 +17,17 @@ SELECTING = ("names", "areas", "floors", "types", "device_ids")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["say"]))
 def test_a_sentence_means_what_the_table_says(row: dict[str, Any], ask: Ask) -> None:
     found = ask(row["say"])
+    assert (found.when.kind.value if found.when else None) == row.get("when"), found
     if "calls" in row:
         assert found.kind is Kind.CALLS, found.why
         assert [i.tool for i in found.intents] == [c["tool"] for c in row["calls"]]
+        assert found.needs_confirmation == row.get("confirm", False)
         for intent, call in zip(found.intents, row["calls"], strict=True):
             _assert_call(intent, call)
     elif "refuse" in row:
         assert (found.kind, found.reply_key) == (Kind.REFUSE, row["refuse"]), found.why
         assert not found.intents
+        assert found.reply_values.get("name") == row.get("name")
     else:
         assert (found.kind, found.reply_key) == (Kind.SAY, row["do"])
 

@@ -78,6 +78,12 @@ def test_a_hint_without_a_verb_is_asked_about(tell) -> None:  # type: ignore[no-
     assert (found.kind, found.needs_confirmation) == (Kind.CALLS, True)
 
 
+def test_a_question_that_is_only_hinted_at_is_not_answered(tell) -> None:  # type: ignore[no-untyped-def]
+    found = tell("how is the weather over lisbon", calls('"tool":"get_weather","device":"Weather"'))
+    assert "evidence weak" in found.why
+    assert (found.kind, found.intents) == (Kind.REFUSE, ())
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

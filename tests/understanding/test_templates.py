@@ -121,3 +121,12 @@ def test_broken_yaml_is_told_with_its_line(tmp_path: Path) -> None:
     path.write_text("packs:\n  en: [en\nintents: {}\n")
     with pytest.raises(ConfigError, match=r"templates\.yaml:3"):
         load_templates(path)
+
+
+def test_a_number_in_words_keeps_its_direction_after_the_other_one(ask: Ask) -> None:
+    up, down = "turn up the volume by thirty percent", "turn down the volume by thirty percent"
+    assert [dict(ask(text).intents[0].args) for text in (up, down, up)] == [{"step": 30}, {"step": -30}, {"step": 30}]
+
+
+def test_a_small_opening_is_no_full_opening(ask: Ask) -> None:
+    assert ask("open the study blind a bit and dim the desk lamp").kind is Kind.REFUSE

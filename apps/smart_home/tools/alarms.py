@@ -63,9 +63,9 @@ def alarm_status(home: View, time: str = "", name: str = "") -> Answer:
 
 
 @tool(is_query=True)
-def list_schedules(home: View) -> Answer:
-    """Tell what is planned."""
-    rows = [facts(home, e) for e in _plans(home)]
+def list_schedules(home: View, name: str = "") -> Answer:
+    """Tell what is planned, all or what has these words."""
+    rows = [facts(home, e) for e in _plans(home) if _folded(name) in _folded(e.text)]
     if not rows:
         return Answer("plans.none")
     return Answer("plans.one", rows[0]) if len(rows) == 1 else Answer("plans.many", {"rows": rows, "count": len(rows)})
