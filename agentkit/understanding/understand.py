@@ -134,9 +134,8 @@ class Understander:
 
     def _is_question(self, rest: Normalised, view: HomeView) -> bool:
         found = self._match(rest, view)
-        return bool(found.intents) and all(
-            i.tool in self._tools and self._tools[i.tool].is_query for i in found.intents
-        )
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        return bool(tools) and all(t.is_query for t in tools)
 
     def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
         """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
