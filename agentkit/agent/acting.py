@@ -14,7 +14,7 @@ from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.memory import Done, Memory, reached
 from agentkit.agent.pin import PinLock
-from agentkit.agent.planning import new_entry, planned_call, planned_sentence
+from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, evaluate
 from agentkit.agent.question import Question
 from agentkit.agent.reply import Replies
@@ -191,10 +191,12 @@ class Acting:
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, verdict: Verdict) -> End:
         action = self.replies.describe(turn.language, bound.actions, turn.view)
-        values = {"action": action, "n": bound.n_moved}
+        values: dict[str, Any] = {"action": action, "n": bound.n_moved}
         if verdict is Verdict.PIN:
             return self.ask_pin(turn, replace(meant, intents=bound.pinned()), "ask.pin")
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
+        if meant.when is not None:
+            key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
         pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, Sentence(key, values), meant.notes)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 from agentkit.agent.due import after_missing, armed, is_relative
+from agentkit.agent.listeners import Callback, Listeners, ScheduleEvent
 from agentkit.agent.schedule_file import Saved, ScheduleFile
 from agentkit.errors import ScheduleError
 from agentkit.planned import Entry, EntryChange, EntryKind, Past, ScheduleRules
@@ -28,19 +28,6 @@ JUMP_S = 2.0
 """A smaller difference between the two clocks is drift, not somebody who set the time."""
 STARTED = "started"
 """Outcome in the history while something is carried out; found after a start, it was interrupted."""
-
-
-@dataclass(frozen=True)
-class ScheduleEvent:
-    """One thing that happened to an entry."""
-
-    kind: Literal["added", "changed", "removed", "due", "missed"]
-    entry: Entry
-    number: int
-    """Grows by one per event."""
-
-
-Callback = Callable[[ScheduleEvent], None]
 
 
 @dataclass
@@ -67,8 +54,7 @@ class Schedule:
         self._now, self._clock, self._rules = now, clock, rules or ScheduleRules()
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
-        self._callbacks: list[Callback] = []
-        self._n_events = 0
+        self._listeners = Listeners()
         self._frozen: str | None = None
         self._file = None if path is None else ScheduleFile(path)
         saved = Saved() if self._file is None else self._file.load()
@@ -124,7 +110,7 @@ class Schedule:
                 self._state.entries = before
                 raise ScheduleError(f"schedule cannot be saved ({err.strerror or err}); nothing was planned") from err
             self._changed.notify_all()
-        self._notify(events)
+        self._listeners.notify(events)
         return kept
 
     def add(self, entry: Entry) -> Entry:
@@ -151,9 +137,9 @@ class Schedule:
                 if (again := armed(entry, now)) is not None:
                     self._state.entries[entry.id] = again
                 self._state.history.append(Past(now, entry, STARTED))
-                self._event("due", entry, events)
+                self._listeners.note("due", entry, events)
             self._save_or_log()
-        self._notify(events)
+        self._listeners.notify(events)
         return tuple(due)
 
     def seconds_to_next(self) -> float | None:
@@ -197,51 +183,21 @@ class Schedule:
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
         """Call back after every event, in the thread that caused it; returns a function that ends it."""
-        with self._lock:
-            self._callbacks.append(callback)
-
-        def unsubscribe() -> None:
-            with self._lock:
-                if callback in self._callbacks:
-                    self._callbacks.remove(callback)
-
-        return unsubscribe
-
-    @property
-    def n_listeners(self) -> int:
-        """How many listen to the events."""
-        with self._lock:
-            return len(self._callbacks)
+        return self._listeners.subscribe(callback)
 
     def _put(self, change: EntryChange, events: list[ScheduleEvent]) -> Entry:
         entry, entries = change.entry, self._state.entries
         if change.is_removed:
             entries.pop(entry.id, None)
-            self._event("removed", entry, events)
+            self._listeners.note("removed", entry, events)
             return entry
         is_new = not entry.id
         if is_new:
             entry = replace(entry, id=f"{entry.kind.value}-{self._state.next_id}")
             self._state.next_id += 1
         entries[entry.id] = entry
-        self._event("added" if is_new else "changed", entry, events)
+        self._listeners.note("added" if is_new else "changed", entry, events)
         return entry
-
-    def _event(
-        self, kind: Literal["added", "changed", "removed", "due", "missed"], entry: Entry, events: list[ScheduleEvent]
-    ) -> None:
-        self._n_events += 1
-        events.append(ScheduleEvent(kind, entry, self._n_events))
-
-    def _notify(self, events: Sequence[ScheduleEvent]) -> None:
-        with self._lock:
-            callbacks = tuple(self._callbacks)
-        for event in events:
-            for callback in callbacks:
-                try:
-                    callback(event)
-                except Exception:  # a listener's fault must not keep a plan from running
-                    log.exception("a listener failed on %s of %s", event.kind, event.entry.id)
 
     def _sort_out_missed(self) -> None:
         """After a start: what is long overdue is dropped, kept for a question, or left to run, by the rules."""

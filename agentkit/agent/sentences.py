@@ -27,7 +27,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "say": frozenset(),
     "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
 }
-PLANNED = ("delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
+PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
 """Sentences of an app that can do things later."""
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "done": ("other",),

@@ -35,6 +35,8 @@ class Reading:
     name: str | None = None
     is_wake: bool = False
     """A phrase ("wake me") is the noun, which has no name of its own."""
+    is_reminder: bool = False
+    """What follows the noun is what to be reminded of, whatever it is: nothing of it is carried out."""
     device_name: tuple[int, int] | None = None
     """Where the name of a timer that is a device stands."""
 
@@ -64,10 +66,11 @@ def take_noun(reading: Reading, own: TimerWords) -> bool:
                 continue  # "schedule a timer"
             reading.take(*reading.noun)
             return True
-    wake = _pattern(own.acts.get("wake", ())).search(reading.text) if own.acts.get("wake") else None
+    remind = _pattern(own.acts.get("remind", ())).search(reading.text)
+    wake = remind or _pattern(own.acts.get("wake", ())).search(reading.text)
     if wake is None:
         return False
-    reading.kind, reading.noun, reading.is_wake = "alarm", wake.span(), True
+    reading.kind, reading.noun, reading.is_wake, reading.is_reminder = "alarm", wake.span(), True, remind is not None
     reading.acts.add("set")
     reading.take(*wake.span())
     return True
@@ -130,6 +133,11 @@ def take_name(reading: Reading, original: str, words: Words) -> bool:
     """What is left is a name beside the noun, or nothing; False if it is anything else."""
     own = words.timers
     start, end = reading.noun
+    if reading.is_reminder:
+        reading.name = original[end:].strip(" ,.!?") or None
+        for lead in ("to ", "about ", "that ", "of "):
+            reading.name = reading.name.removeprefix(lead) if reading.name else None
+        return not _without(reading.text[:start].replace(_GAP, " "), own.fillers).strip()
     names: list[str] = []
     for hit in re.finditer(rf"[^{_GAP}]+", reading.text):
         segment = hit.group(0)

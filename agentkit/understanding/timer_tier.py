@@ -22,7 +22,7 @@ from agentkit.understanding.timer_pieces import (
 )
 from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
-from agentkit.when import WhenKind
+from agentkit.when import When, WhenKind
 
 _NOTHING = Understanding(Kind.NONE, why="not about a timer")
 
@@ -141,7 +141,7 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     found = find_when(text.text, words.time)
     source = found.rest or text.text
     length = find_durations(text.text, words.time) if found.problem == "duration" else []
-    acts = Reading(reading.text)
+    acts = Reading("" if reading.is_reminder else reading.text)
     take_acts(acts, own)
     is_vague = found.problem == "vague" and "status" not in acts.first
     if is_vague or found.problem not in (None, "duration", "vague"):
@@ -152,11 +152,14 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     if not take_noun(inner, own):
         return _NOTHING
     inner.acts |= reading.acts
-    take_acts(inner, own)
+    if not inner.is_reminder:
+        take_acts(inner, own)
     if not take_name(inner, source, words):
         return _NOTHING
     args: dict[str, Value] = {"name": inner.name} if inner.name else {}
     when = found.when
+    if inner.is_reminder:
+        return _reminder(inner.name, when, length)
     if len(length) == 1 or (when is not None and when.kind is WhenKind.DELAY):
         seconds = length[0].seconds if length else when.seconds if when else None
         is_set = not inner.acts & {"cancel", "status"}
@@ -173,3 +176,12 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     if "set" in inner.acts or when is not None:
         return _calls(Intent("set_alarm", args))
     return _NOTHING
+
+
+def _reminder(message: str | None, when: When | None, length: Sequence[Duration]) -> Understanding:
+    """A reminder says its words when it is due, and does nothing else."""
+    args: dict[str, Value] = {"message": message} if message else {}
+    if length or (when is not None and when.hour is None):
+        seconds = length[0].seconds if length else when.seconds if when else None
+        return _calls(Intent("reminder", args | {"seconds": plain(seconds or 0)}))
+    return _calls(Intent("reminder", args | ({"time": when.spec()} if when is not None else {})))

@@ -11,7 +11,7 @@ import yaml
 
 from agentkit.errors import ConfigError
 
-ACTS = ("set", "cancel", "pause", "resume", "add", "subtract", "status", "all", "wake")
+ACTS = ("set", "cancel", "pause", "resume", "add", "subtract", "status", "all", "wake", "remind")
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class TimerWords:
     alarm: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
     acts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """set, cancel, pause, resume, add, subtract, status, all, wake → phrases."""
+    """Each of ACTS → phrases; what follows one of remind is what to be reminded of."""
     after_noun: tuple[str, ...] = ()
     """Words that may stand between an amount and the timer ("off", "to")."""
     named: tuple[str, ...] = ()

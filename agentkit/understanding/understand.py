@@ -121,19 +121,31 @@ class Understander:
         timings = {"when": (time.perf_counter() - start) * 1000}
         if found.when is None and found.problem is None:
             return Understanding(Kind.NONE, timings_ms=timings)
+        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         if found.when is None:
-            hit = GuardHit(str(found.problem), found.words)
-            is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+            kind = "question" if self._is_question(replace(text, text=found.rest), view) else str(found.problem)
+            hit = GuardHit(kind, found.words)
             return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
-        inner = self._inner(replace(text, text=found.rest), view)
+        rest = replace(text, text=found.rest)
+        inner = self._inner(rest, view)
+        timings |= inner.timings_ms
+        if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
+            return self._not_yet(hit_in_rest, timings)
+        if inner.kind is Kind.NONE and is_home and found.rest:
+            return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and self._takes_number(inner)):
-            return Understanding(Kind.NONE, timings_ms={**timings, **inner.timings_ms})
-        why = f"{found.when.kind} and {inner.why}"
-        return replace(inner, when=found.when, why=why, timings_ms={**timings, **inner.timings_ms})
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
+
+    def _is_question(self, rest: Normalised, view: HomeView) -> bool:
+        found = self._match(rest, view)
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        return bool(tools) and all(t.is_query for t in tools)
 
     def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
         """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
         found = self._match(rest, view)
+        found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
         if found.kind is not Kind.NONE or self._model is None or not rest.text:
             return found
         if guard(rest.text, self._words[rest.language]) is not None:
@@ -194,6 +206,10 @@ class Understander:
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
+        return self._named(found, text, view)
+
+    def _named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """A refusal that names the device the home lacks, if that is why."""
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
         if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:

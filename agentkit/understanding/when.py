@@ -55,7 +55,7 @@ def find_when(text: str, words: TimeWords) -> Found:
             return Found(rest=text, problem=kind, words=sentence.spelled(hit.group(0)) if not sentence.marks else text)
     _take_frames(sentence, words, parts)
     if sentence.marks:
-        problem = "duration" if sentence.marks[0].char == DURATION else "vague"
+        problem = "time" if sentence.marks[0].char == DURATION else "vague"
         return Found(rest=text, problem=problem, words=sentence.marks[0].text)
     rest = " ".join(sentence.text.split()).strip(_ENDS)
     when, trouble = _compose(parts)
@@ -124,7 +124,7 @@ def _compose(parts: _Parts) -> tuple[When | None, str | None]:
         return None, "several"
     if lengths:
         if not 0 < lengths[0] <= MAX_SECONDS:
-            return None, "too_far"
+            return None, "too_far" if lengths[0] > 0 else "past"
         kind = WhenKind.DELAY if parts.delays else WhenKind.RECURRING
         return When(kind, lengths[0]), None
     if not parts.clocks:

@@ -35,7 +35,7 @@ Reasons of a refusal (all have name, device_id):
     list_full        count
     empty_query      –
     jammed           –
-    no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, time_past, timer_too_long   –
+    no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, no_time, time_past, timer_too_long   –
     no_such_timer    name or duration
     timer_paused, timer_running   –
     timer_too_short  name, left
@@ -93,7 +93,7 @@ unsafe, bright, dark, available, up_to_date; a sensor's state is its number.
 
 from __future__ import annotations
 
-from .tools.alarms import alarm_status, cancel_alarm, cancel_schedule, list_schedules, set_alarm
+from .tools.alarms import alarm_status, cancel_alarm, cancel_schedule, list_schedules, reminder, set_alarm
 from .tools.announce import broadcast
 from .tools.climate import adjust_temperature, set_fan_mode, set_hvac_mode, set_temperature
 from .tools.clock import get_date, get_time
@@ -187,6 +187,7 @@ __all__ = [
     "open_cover",
     "open_valve",
     "pause_timer",
+    "reminder",
     "remove_list_item",
     "resume_timer",
     "run_script",

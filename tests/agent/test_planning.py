@@ -104,6 +104,7 @@ def test_a_rule_runs_every_time(house: House) -> None:
 def test_what_needs_a_yes_is_asked_before_it_is_planned(house: House) -> None:
     asked = house.say("unlock the front door in 10 minutes")
     assert (asked.outcome, asked.expects_reply) == (Outcome.ASK, True)
+    assert asked.say == "Unlock the front door, today at 12:10?"
     assert house.live.schedule.entries() == ()
     assert house.say("yes").outcome is Outcome.SCHEDULED
     assert house.state("lock.front_door") == "locked"
@@ -232,3 +233,28 @@ def test_a_dry_run_plans_nothing(house: House) -> None:
 
 def test_an_announcement_without_a_speaker_is_not_claimed(house: House) -> None:
     assert house.say("broadcast that dinner is ready").outcome is Outcome.FAILED
+
+
+def test_a_reminder_says_its_words_and_does_nothing_else(house: House) -> None:
+    assert house.say("remind me to turn off the kitchen light in 20 minutes").say == (
+        "I will remind you today at 12:20: turn off the kitchen light."
+    )
+    assert house.say("明天下午三点提醒我开会").say == "好的，明天15:00提醒您：开会。"
+    assert house.pass_by(1200) == 1
+    assert house.last() == "It is time: turn off the kitchen light."
+    assert house.state("light.kitchen") == "on"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("turn on the sauna at 8 pm", "sauna"),
+        ("what's the weather tomorrow", "how things are now"),
+        ("turn on the desk lamp at 8 if it rains", "condition"),
+        ("turn on the kitchen light in 0 minutes", "over already"),
+    ],
+)
+def test_the_reason_is_the_part_that_stands_in_the_way(house: House, text: str, said: str) -> None:
+    reply = house.say(text)
+    assert reply.outcome is Outcome.REFUSED
+    assert said in reply.say

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any
 
 from agentkit.devices.view import View
 from agentkit.planned import Entry, EntryChange, EntryKind
-from agentkit.understanding.tools import Answer, Decision, tool
-from agentkit.when import WhenKind, read_spec
+from agentkit.understanding.tools import Answer, Decision, Range, tool
+from agentkit.when import MAX_SECONDS, When, WhenKind, read_spec
 
 MAX_ALARMS = 100
+Seconds = Annotated[int | None, Range(1, MAX_SECONDS, "s")]
 _DAYS = {(1, 2, 3, 4, 5): "workdays", (6, 7): "weekend", (): "daily"}
 
 
@@ -24,19 +27,22 @@ def set_alarm(home: View, time: str, name: str = "") -> Decision:
         return Decision(reason="time_past", values={"time": time.split()[0]})
     if len(_alarms(home)) >= MAX_ALARMS:
         return Decision(reason="too_many_timers", values={"count": MAX_ALARMS})
-    entry = Entry(
-        EntryKind.ALARM,
-        due,
-        home.now,
-        text=home.text,
-        when=when.settled(home.now),
-        name=" ".join(name.split()) or None,
-        area=home.area,
-        session=home.session,
-        user=home.user,
-        source=home.source,
-        language=home.language,
-    )
+    entry = replace(_entry(home, due), when=when.settled(home.now), name=" ".join(name.split()) or None)
+    return Decision(entries=(EntryChange(entry),), values=facts(home, entry))
+
+
+@tool()
+def reminder(home: View, message: str, seconds: Seconds = None, time: str = "") -> Decision:
+    """Say something later."""
+    when = read_spec(time) if time else When(WhenKind.DELAY, seconds) if seconds else None
+    if when is None:
+        return Decision(reason="bad_time" if time else "no_time", values={"time": time})
+    due = when.due(home.now)
+    if due is None:
+        return Decision(reason="time_past")
+    if len(_alarms(home)) >= MAX_ALARMS:
+        return Decision(reason="too_many_timers", values={"count": MAX_ALARMS})
+    entry = replace(_entry(home, due), when=when.settled(home.now), name=" ".join(message.split()))
     return Decision(entries=(EntryChange(entry),), values=facts(home, entry))
 
 
@@ -63,9 +69,9 @@ def alarm_status(home: View, time: str = "", name: str = "") -> Answer:
 
 
 @tool(is_query=True)
-def list_schedules(home: View) -> Answer:
-    """Tell what is planned."""
-    rows = [facts(home, e) for e in _plans(home)]
+def list_schedules(home: View, name: str = "") -> Answer:
+    """Tell what is planned, all or what has these words."""
+    rows = [facts(home, e) for e in _plans(home) if _folded(name) in _folded(e.text)]
     if not rows:
         return Answer("plans.none")
     return Answer("plans.one", rows[0]) if len(rows) == 1 else Answer("plans.many", {"rows": rows, "count": len(rows)})
@@ -84,6 +90,20 @@ def cancel_schedule(home: View, name: str = "", scope: str = "") -> Decision:
         return Decision(entries=changes, values={"count": len(plans)})
     newest = max(plans, key=lambda p: p.created)
     return Decision(entries=(EntryChange(newest, is_removed=True),), values=facts(home, newest))
+
+
+def _entry(home: View, due: datetime) -> Entry:
+    return Entry(
+        EntryKind.ALARM,
+        due,
+        home.now,
+        text=home.text,
+        area=home.area,
+        session=home.session,
+        user=home.user,
+        source=home.source,
+        language=home.language,
+    )
 
 
 def facts(home: View, entry: Entry) -> dict[str, Any]:
