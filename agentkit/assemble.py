@@ -18,9 +18,12 @@ from agentkit.config import App
 from agentkit.devices.adapter import Home
 from agentkit.devices.registry import Registry
 from agentkit.devices.route import RoutingAdapter
-from agentkit.policy_rules import PolicyRule
+from agentkit.errors import ConfigError
+from agentkit.pin_file import load_pin
+from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.talk import read_talk
 from agentkit.understanding.time_words import load_time_words
 from agentkit.understanding.timer_words import load_timer_words
 from agentkit.understanding.understand import Understander
@@ -93,6 +96,7 @@ class Assembly:
                 read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml"),
                 time=load_time_words(app.path / "words" / f"when_{lang}.yaml"),
                 timers=load_timer_words(app.path / "words" / f"timers_{lang}.yaml"),
+                talk=read_talk(app.dialogue.get(lang, {}), path=app.path / "dialogue" / f"{lang}.yaml"),
             )
             for lang in app.languages
         }
@@ -115,10 +119,12 @@ class Assembly:
     ) -> Live:
         """Build the agent of a home. `state_dir` keeps devices, states and plans over a restart; None = nowhere.
 
-        `policy` replaces the app's rules. What is due later runs once the ticker is started.
+        `policy` replaces the app's rules; `clock` counts the seconds after which questions and memories end.
+        What is due later runs once the ticker is started.
         """
         registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
         adapter = RoutingAdapter(registry)
+        rules = self._app.policy if policy is None else policy
         path = None if state_dir is None else state_dir / SCHEDULE
         schedule = Schedule(now=now, clock=clock, path=path, rules=self._app.schedule)
         agent = Agent(
@@ -128,13 +134,27 @@ class Assembly:
             understander=self._understander,
             replies=self._replies,
             words=self._words,
-            policy_rules=self._app.policy if policy is None else policy,
+            policy_rules=rules,
             now=now,
             clock=clock,
             limits=_limits(self._app),
             schedule=schedule,
+            pin=self._pin(rules),
         )
         return Live(agent, registry, self._understander, adapter, schedule, Ticker(schedule, agent.carry_out))
+
+    def _pin(self, rules: Sequence[PolicyRule]) -> str | None:
+        """The code, if a rule wants one. Raises ConfigError if it does and there is none."""
+        if not any(rule.verdict is Verdict.PIN for rule in rules):
+            return None
+        code = load_pin(self._app.pin)
+        if code is None:
+            raise ConfigError(
+                "a rule says `then: pin` but there is no code; set the variable or file that `pin` names",
+                path=self._app.path / "app.yaml",
+                key="pin",
+            )
+        return code
 
 
 def build_agent(
@@ -154,5 +174,6 @@ def _limits(app: App) -> AgentLimits:
         max_text_chars=app.limits.max_text_chars,
         max_actions=app.limits.max_actions,
         question_timeout_s=app.limits.question_timeout_s,
+        memory_s=app.limits.memory_s,
         execution=Limits(timeout_ms=app.limits.action_timeout_ms),
     )

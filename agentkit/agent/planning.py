@@ -43,6 +43,7 @@ def new_entry(turn: Turn, bound: Bound, meant: Answered, when: When, due: dateti
         intents=bound.pinned(),
         when=when,
         is_confirmed=meant.is_confirmed,
+        has_pin=meant.has_pin,
         area=turn.view.speaker_area,
         session=said.session,
         user=said.user,
