@@ -26,6 +26,8 @@ class Server:
     """A running `agentkit run` and what it printed."""
 
     process: subprocess.Popen[str]
+    state: str = ""
+    """Folder of its device states."""
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -100,4 +102,4 @@ def start(state: Path, *options: str) -> Server:
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=os.environ
     )
-    return Server(process)
+    return Server(process, str(state))
