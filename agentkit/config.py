@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from agentkit.defaults import replies_over_defaults, words_over_defaults
 from agentkit.devices.adapter import Home
 from agentkit.errors import AppError, ConfigError
 from agentkit.home_file import load_home, load_homes
+from agentkit.pin_file import PinSource, read_pin_source
 from agentkit.policy_rules import PolicyRule, Verdict, read_rules
 from agentkit.understanding.tools import Tool, load_tools
 from agentkit.yaml_lines import YamlList, YamlMap, check_keys, did_you_mean, load_mapping, parse_yaml, take, take_list
@@ -32,6 +33,8 @@ class Limits:
     """Most devices that one utterance may move."""
     question_timeout_s: int = 60
     """How long a question to the speaker waits for its answer."""
+    memory_s: int = 120
+    """How long "it", "again" and "undo" reach back."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,12 @@ class App:
     """Language → replies/LANGUAGE.yaml, laid over the framework's."""
     words: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Language → words/LANGUAGE.yaml, laid over the framework's."""
-    templates: Mapping[str, Any] = field(default_factory=dict)
-    """templates.yaml as read."""
+    dialogue: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language → dialogue/LANGUAGE.yaml as read."""
     policy: tuple[PolicyRule, ...] = ()
     """First rule that fits decides; none fits = allow."""
+    pin: PinSource | None = None
+    """Where the code for rules with `then: pin` comes from."""
     model: str | None = None
     """Name in the model manifest; None = templates only."""
     manifest: Path | None = None
@@ -60,8 +65,15 @@ class App:
     """Target to run the model on; None = the planner chooses."""
     limits: Limits = field(default_factory=Limits)
 
+    def plain_commands(self) -> Iterator[str]:
+        """Say each tool without arguments to each device that it is for, by name: sentences to try the app with."""
+        for device in self.home.devices:
+            for tool in self.tools.values():
+                if device.type in tool.types and not tool.params and not tool.is_query:
+                    yield f"{tool.name.replace('_', ' ')} {device.name}"
 
-KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "policy")
+
+KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "pin", "policy")
 LIMIT_KEYS = tuple(f.name for f in fields(Limits))
 OVERRIDES = (*(k for k in KEYS if k != "limits"), *(f"limits.{k}" for k in LIMIT_KEYS))
 
@@ -95,6 +107,7 @@ def _read_app(folder: Path, document: YamlMap) -> App:
     types = {t for tool in tools.values() for t in tool.types} | {d.type for d in home.devices}
     rules = take(document, "policy", YamlList, YamlList(document.path, document.line))
     manifest = take(document, "manifest", str, None)
+    pin = take(document, "pin", YamlMap, None)
     return App(
         path=folder,
         name=take(document, "name", str),
@@ -103,8 +116,9 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         languages=languages,
         replies={x: replies_over_defaults(_optional(folder / "replies" / f"{x}.yaml"), x) for x in languages},
         words={x: words_over_defaults(_optional(folder / "words" / f"{x}.yaml"), x) for x in languages},
-        templates=_optional(folder / "templates.yaml"),
+        dialogue={lang: _optional(folder / "dialogue" / f"{lang}.yaml") for lang in languages},
         policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
+        pin=None if pin is None else read_pin_source(pin, folder),
         model=take(document, "model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),

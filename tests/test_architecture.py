@@ -16,7 +16,7 @@ HEAVY = ("onnxruntime", "onnx", "fastapi", "uvicorn", "tokenizers", "torch", "ll
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "types", "yaml_lines"),
-    ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "plugins", "policy_rules"),
+    ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "pin_file", "plugins", "policy_rules"),
     ("fetch", "manifest", "planner", "records", "understanding"),
     ("agent", "config", "defaults"),
     ("assemble", "bench", "evaluate", "host", "intake", "open_model", "startup", "state"),

@@ -50,7 +50,6 @@ class Role(StrEnum):
 TARGETS = frozenset(
     {Role.NAME, Role.PART, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
 )
-PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
 
 

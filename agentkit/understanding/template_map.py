@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentkit.errors import ConfigError
 from agentkit.types import Value
 from agentkit.understanding.phrase_map import PhraseMap, read_phrases
 from agentkit.understanding.prompt import PromptText, read_prompt
+from agentkit.yaml_lines import YamlMap, check_keys, load_mapping, take
 
 Slots = Mapping[str, Any]
+KEYS = ("intents", "packs", "sentences", "questions", "lists", "drop", "phrases", "prompt")
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,11 @@ class TemplateMap:
 
 
 def load_templates(path: Path) -> TemplateMap:
-    """Read templates.yaml and the sentence files it names. Raises ConfigError."""
-    raw = _load(path)
-    files = raw.pop("sentences", None) or {}
-    sentences = {str(language): _load(path.parent / str(name)) for language, name in files.items()}
+    """Read templates.yaml and the sentence files it names. Raises ConfigError naming file, line and key."""
+    raw = load_mapping(path)
+    check_keys(raw, KEYS, what=path.name)
+    files: Mapping[str, Any] = take(raw, "sentences", YamlMap, None) or {}
+    sentences = {language: load_mapping(path.parent / str(name)) for language, name in files.items()}
     return read_templates(raw, sentences=sentences, path=path)
 
 
@@ -83,10 +84,6 @@ def read_templates(
     raw: Mapping[str, Any], *, sentences: Mapping[str, Mapping[str, Any]] | None = None, path: Path | str = "templates"
 ) -> TemplateMap:
     """Turn the mapping of a templates file into a TemplateMap. Raises ConfigError naming the key."""
-    known = {"intents", "packs", "questions", "lists", "drop", "phrases", "prompt"}
-    if unknown := set(raw) - known:
-        key = str(min(unknown))
-        raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
     intents = raw.get("intents") or {}
     return TemplateMap(
         rules={str(name): _rules(str(name), value, path) for name, value in intents.items()},
@@ -120,19 +117,6 @@ def _sum(filled: Sequence[tuple[Term, Any]]) -> Value:
         return int(value) if isinstance(value, float) and value.is_integer() else value
     total = float(sum(float(value) * (1.0 if term.factor is None else term.factor) for term, value in filled))
     return int(total) if total.is_integer() else total
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as err:
-        raise ConfigError(f"cannot be read: {err.strerror}; templates.yaml must lie in the app", path=path) from err
-    except yaml.MarkedYAMLError as err:
-        line = err.problem_mark.line + 1 if err.problem_mark else None
-        raise ConfigError(f"is no YAML: {err.problem}", path=path, line=line) from err
-    if not isinstance(raw, dict):
-        raise ConfigError(f"holds {type(raw).__name__}, wanted a mapping", path=path)
-    return raw
 
 
 def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:

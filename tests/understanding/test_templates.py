@@ -101,9 +101,11 @@ def test_a_hundred_devices_are_matched_fast(app: App, words: dict[str, Words], t
     assert statistics.median(times) < 50, times  # about 3 ms alone; the rest is for a busy machine
 
 
-def test_an_unknown_key_of_templates_is_named() -> None:
-    with pytest.raises(ConfigError, match="unknown key 'intent'; known are"):
-        read_templates({"intent": {}})
+def test_an_unknown_key_of_templates_is_named_with_its_line_and_the_nearest_one(tmp_path: Path) -> None:
+    path = tmp_path / "templates.yaml"
+    path.write_text("packs: {}\nintent: {}\n")
+    with pytest.raises(ConfigError, match=r"templates\.yaml:2: unknown key 'intent' .*did you mean 'intents'\?"):
+        load_templates(path)
 
 
 def test_a_pack_that_does_not_exist_is_named(app: App, words: dict[str, Words]) -> None:
