@@ -99,8 +99,8 @@ class Replies:
         reason = result.reason or "other"
         if result.status is not Status.DONE:
             group = result.status.value
-            known = [f"{group}.{reason}", f"{group}.other"]
-            return next(k for k in known if self.has(language, k))
+            known = (result.reply_key, f"{group}.{reason}", f"{group}.other")
+            return next(k for k in known if k and self.has(language, k))
         if result.reply_key:
             return result.reply_key
         return next(k for k in (f"done.{result.action.tool}", "done.other") if self.has(language, k))
