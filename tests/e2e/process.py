@@ -96,9 +96,9 @@ class Server:
             self.lines.append(line.rstrip("\n"))
 
 
-def start(state: Path, *options: str) -> Server:
-    """Start the smart home on a free port."""
-    command = [sys.executable, "-m", "agentkit.cli.main", "run", APP, "--port", "0", "--state", str(state), *options]
+def start(state: Path, *options: str, app: str = APP) -> Server:
+    """Start an app on a free port."""
+    command = [sys.executable, "-m", "agentkit.cli.main", "run", app, "--port", "0", "--state", str(state), *options]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=os.environ
     )
