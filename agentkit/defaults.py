@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentkit.yaml_lines import load_mapping
+from agentkit.yaml_lines import YamlMap, load_mapping
 
 HERE = Path(__file__).parent
 WORDS = HERE / "understanding" / "words"
@@ -33,11 +33,21 @@ def lay(own: Any, base: Any) -> Any:
     if own is None:
         return base
     if isinstance(own, Mapping) and isinstance(base, Mapping):
-        return {**base, **{key: lay(value, base.get(key)) for key, value in own.items()}}
+        return _filled({**base, **{key: lay(value, base.get(key)) for key, value in own.items()}}, own)
     if isinstance(own, list) and isinstance(base, list) and DEFAULT in own:
         at = own.index(DEFAULT)
         return [*own[:at], *base, *own[at + 1 :]]
     return own
+
+
+def _filled(values: Mapping[str, Any], own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Keep the lines of the app's file, which complaints name."""
+    if not isinstance(own, YamlMap):
+        return values
+    laid = YamlMap(own.path, own.line)
+    laid.update(values)
+    laid.key_lines.update(own.key_lines)
+    return laid
 
 
 def _over(own: Mapping[str, Any], path: Path) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from agentkit.errors import ConfigError
 from agentkit.understanding.guard import guard
 from agentkit.understanding.tools import read_tool, tool
 from agentkit.understanding.words import read_words
+from agentkit.yaml_lines import load_mapping
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,14 @@ def test_guards_of_an_app_replace_a_kind_or_add_to_it() -> None:
     assert guard("fan on at noon", words) is not None
     assert guard("nay fan on", words) is not None
     assert guard("never fan on", words) is None
+
+
+def test_complaint_about_own_words_names_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "en.yaml"
+    file.write_text("yes: [aye]\n\nguard: {}\n", "utf-8")
+
+    with pytest.raises(ConfigError, match=r"en\.yaml:3: unknown key 'guard'"):
+        read_words(words_over_defaults(load_mapping(file), "en"), language="en", path=file)
 
 
 def test_a_language_without_defaults_has_only_what_the_app_says() -> None:
