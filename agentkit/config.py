@@ -14,6 +14,7 @@ from agentkit.devices.adapter import Home
 from agentkit.errors import AppError, ConfigError
 from agentkit.home_file import load_home, load_homes
 from agentkit.pin_file import PinSource, read_pin_source
+from agentkit.planned import MISSED, ScheduleRules
 from agentkit.policy_rules import PolicyRule, Verdict, read_rules
 from agentkit.understanding.tools import Tool, load_tools
 from agentkit.yaml_lines import YamlList, YamlMap, check_keys, did_you_mean, load_mapping, parse_yaml, take, take_list
@@ -64,6 +65,8 @@ class App:
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
     limits: Limits = field(default_factory=Limits)
+    schedule: ScheduleRules = field(default_factory=ScheduleRules)
+    """What to do about what was due while nothing ran."""
 
     def plain_commands(self) -> Iterator[str]:
         """Say each tool without arguments to each device that it is for, by name: sentences to try the app with."""
@@ -73,9 +76,14 @@ class App:
                     yield f"{tool.name.replace('_', ' ')} {device.name}"
 
 
-KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "pin", "policy")
+KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "schedule", "pin", "policy")
 LIMIT_KEYS = tuple(f.name for f in fields(Limits))
-OVERRIDES = (*(k for k in KEYS if k != "limits"), *(f"limits.{k}" for k in LIMIT_KEYS))
+SCHEDULE_KEYS = tuple(f.name for f in fields(ScheduleRules))
+OVERRIDES = (
+    *(k for k in KEYS if k not in ("limits", "schedule")),
+    *(f"limits.{k}" for k in LIMIT_KEYS),
+    *(f"schedule.{k}" for k in SCHEDULE_KEYS),
+)
 
 
 def load_app(path: Path, overrides: Sequence[str] = ()) -> App:
@@ -123,6 +131,7 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),
         limits=limits,
+        schedule=_read_schedule(document),
     )
 
 
@@ -179,6 +188,20 @@ def _read_limits(document: YamlMap) -> Limits:
         if value <= 0:
             raise row.error(f"{key} is {value}, wanted more than 0", key)
     return Limits(**values)
+
+
+def _read_schedule(document: YamlMap) -> ScheduleRules:
+    row = take(document, "schedule", YamlMap, None)
+    if row is None:
+        return ScheduleRules()
+    check_keys(row, SCHEDULE_KEYS, what="schedule")
+    missed = take(row, "missed", str, "skip")
+    if missed not in MISSED:
+        raise row.error(f"missed is {missed!r}, wanted one of {', '.join(MISSED)}", "missed")
+    minutes = take(row, "missed_after_minutes", int, 10)
+    if minutes < 0:
+        raise row.error(f"missed_after_minutes is {minutes}, wanted 0 or more", "missed_after_minutes")
+    return ScheduleRules(missed, minutes)
 
 
 def _optional(path: Path) -> Mapping[str, Any]:

@@ -166,7 +166,9 @@ class FollowUps:
         for rest in (*framed(turn.text, self.words[turn.language].talk.corrections), *whole):
             like = self._like(turn, rest, bases[0])
             if like:
-                return Answered(like, why="corrected what was asked") if asked else self._replacing(turn, like)
+                if dropped is None or not asked:
+                    return self._replacing(turn, like)
+                return Answered(like, when=dropped.when, why="corrected what was asked")
         return None
 
     def _replacing(self, turn: Turn, wanted: tuple[Intent, ...]) -> Answered:

@@ -80,7 +80,8 @@ class Listener:
         if answered := pending.read(turn.text, words, turn.view):
             return answered
         if pending.wanted is Wanted.TARGET:
-            return self.follow_ups.retarget(turn, pending)
+            named = self.follow_ups.retarget(turn, pending)
+            return None if named is None else replace(named, when=pending.when, text=pending.text)
         return pending.filled_with(turn.text.text) if pending.wants_text and self._is_free(turn) else None
 
     def _code(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
@@ -91,9 +92,12 @@ class Listener:
         turn.utterance = replace(turn.utterance, text=HIDDEN)
         turn.text = replace(turn.text, text=HIDDEN, original=HIDDEN)
         if self.acting.pin.try_code(code):
-            return Answered(pending.intents, has_pin=True, why="the code is right")
+            return Answered(
+                pending.intents, has_pin=True, when=pending.when, text=pending.text, why="the code is right"
+            )
         turn.why.append("the code is wrong")
-        return self.acting.ask_pin(turn, pending.intents, "ask.pin_again")
+        again = Answered(pending.intents, when=pending.when, text=pending.text)
+        return self.acting.ask_pin(turn, again, "ask.pin_again")
 
     def _is_free(self, turn: Turn) -> bool:
         """Whether a text is no sentence of its own, so that it can be the words that were asked for."""
@@ -121,7 +125,7 @@ class Listener:
         turn.understanding, turn.path = replace(found, intents=intents), found.path
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
-        meant = Answered(intents, is_unsure=found.needs_confirmation)
+        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
         if found.kind is Kind.CALLS and intents:
             return meant
         bound = bind(intents, turn.view, self.acting.tools)
@@ -147,15 +151,16 @@ class Listener:
             if again.kind is Kind.REFUSE and again.reply_key not in NOT_HEARD:
                 found = again  # a reason, such as a time, says more than "not understood"
         unbound = self._unbound(turn, text)
-        if not unbound:
+        if unbound is None:
             return found
-        devices = self.follow_ups.candidates(turn, unbound)
+        asked = Answered(unbound.intents, when=unbound.when)
+        devices = self.follow_ups.candidates(turn, unbound.intents)
         if not devices:
-            return self.acting.ask_target(turn, unbound)
+            return self.acting.ask_target(turn, asked)
         if len(devices) > 1:
-            return self.acting.ask_which(turn, unbound, which(devices, turn.view))
+            return self.acting.ask_which(turn, asked, which(devices, turn.view))
         one = Selector(device_ids=(devices[0].id,), types=(devices[0].type,))
-        return Understanding(Kind.CALLS, tuple(replace(i, selector=one) for i in unbound), path="template", why="it")
+        return replace(unbound, intents=tuple(replace(i, selector=one) for i in unbound.intents))
 
     def _is_whole(self, found: Understanding) -> bool:
         """Whether a text that nobody said is understood without a doubt or a gap."""
@@ -164,16 +169,16 @@ class Listener:
         is_full = all(missing_argument(tool, intent.args) is None for tool, intent in pairs)
         return found.kind is Kind.CALLS and is_full and not found.needs_confirmation
 
-    def _unbound(self, turn: Turn, text: Normalised) -> tuple[Intent, ...]:
-        """The intents of a sentence that would be clear if one knew what "it" is."""
+    def _unbound(self, turn: Turn, text: Normalised) -> Understanding | None:
+        """The sentence as it would be clear if one knew what "it" is."""
         if turn.view.spoken_of is not None or not says_it(text.text, self.words[turn.language].talk):
-            return ()
+            return None
         devices = turn.view.devices
         anything = Selector(
             device_ids=tuple(d.id for d in devices), types=tuple(dict.fromkeys(d.type for d in devices))
         )
         found = self.understander.understand(text, replace(turn.view, spoken_of=anything))
-        return found.intents if self._is_whole(found) else ()
+        return found if self._is_whole(found) else None
 
     def _with_gaps(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
         """Leave out texts that say nothing ("add something to the list"), so that they are asked for."""

@@ -42,10 +42,12 @@ class Rule:
     """Slot → value of the sentence → value of the argument, where they differ."""
     area_argument: str | None = None
     """Argument that takes the room, which then is no place of the device."""
+    is_area_optional: bool = False
+    """The room is taken only if it is said ("area?")."""
     prefer: tuple[str, ...] = ()
     """Words in the name of the device that is meant if none is named."""
     kind: str = "calls"
-    """calls, refuse or say."""
+    """calls, refuse, say, or skip: no meaning here."""
     reply_key: str = ""
 
 
@@ -125,12 +127,26 @@ def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
 
 
 def _rule(name: str, raw: Any, path: Path | str) -> Rule:
-    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "prefer", "refuse", "say"}
+    known = {
+        "tool",
+        "tools",
+        "types",
+        "when",
+        "args",
+        "set",
+        "translate",
+        "area_argument",
+        "prefer",
+        "refuse",
+        "say",
+        "skip",
+    }
     if not isinstance(raw, Mapping) or set(raw) - known:
         raise ConfigError(
             f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name
         )
-    kind = "refuse" if "refuse" in raw else "say" if "say" in raw else "calls"
+    area = raw.get("area_argument")
+    kind = "skip" if "skip" in raw else "refuse" if "refuse" in raw else "say" if "say" in raw else "calls"
     tools = {str(k): str(v) for k, v in (raw.get("tools") or {}).items()}
     if "tool" in raw:
         tools["*"] = str(raw["tool"])
@@ -141,7 +157,8 @@ def _rule(name: str, raw: Any, path: Path | str) -> Rule:
         args={str(k): _terms(v) for k, v in (raw.get("args") or {}).items()},
         constants=dict(raw.get("set") or {}),
         translations={str(k): {str(a): b for a, b in v.items()} for k, v in (raw.get("translate") or {}).items()},
-        area_argument=raw.get("area_argument"),
+        area_argument=None if area is None else str(area).removesuffix("?"),
+        is_area_optional=str(area).endswith("?"),
         prefer=tuple(map(str, raw.get("prefer") or ())),
         kind=kind,
         reply_key=str(raw.get("refuse") or raw.get("say") or ""),

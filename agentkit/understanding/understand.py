@@ -19,8 +19,10 @@ from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
+from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
+from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
 
@@ -78,7 +80,8 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._asked_here, self._mixed, self._mend, self._ask_model):
+        tiers = (self._timers, self._match, self._planned, self._guarded)
+        for tier in (*tiers, self._asked_here, self._mixed, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -102,6 +105,63 @@ class Understander:
         has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
         return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
 
+    def _timers(self, text: Normalised, view: HomeView) -> Understanding:
+        start = time.perf_counter()
+        found = read_timer(text, self._words[text.language], view)
+        timings = {"timers": (time.perf_counter() - start) * 1000}
+        if any(i.tool not in self._tools for i in found.intents):
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(found, timings_ms=timings)
+
+    def _planned(self, text: Normalised, view: HomeView) -> Understanding:
+        """A command with a time: what is left without the time must be understood whole, and is due then."""
+        start = time.perf_counter()
+        words = self._words[text.language]
+        found = find_when(text.text, words.time)
+        timings = {"when": (time.perf_counter() - start) * 1000}
+        if found.when is None and found.problem is None:
+            return Understanding(Kind.NONE, timings_ms=timings)
+        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        if found.when is None:
+            kind = "question" if self._is_question(replace(text, text=found.rest), view) else str(found.problem)
+            hit = GuardHit(kind, found.words)
+            return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
+        rest = replace(text, text=found.rest)
+        inner = self._inner(rest, view)
+        timings |= inner.timings_ms
+        if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
+            return self._not_yet(hit_in_rest, timings)
+        if inner.kind is Kind.NONE and is_home and found.rest:
+            return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
+        if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and self._takes_number(inner)):
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
+
+    def _is_question(self, rest: Normalised, view: HomeView) -> bool:
+        found = self._match(rest, view)
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        return bool(tools) and all(t.is_query for t in tools)
+
+    def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
+        """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
+        found = self._match(rest, view)
+        found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
+        if found.kind is not Kind.NONE or self._model is None or not rest.text:
+            return found
+        if guard(rest.text, self._words[rest.language]) is not None:
+            return Understanding(Kind.NONE)
+        asked = self._model.understand(rest, view)
+        return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
+
+    def _takes_number(self, found: Understanding) -> bool:
+        """Whether "at nine" might as well be a value of what is called."""
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        return any(p.type in (int, float) for t in tools for p in t.params)
+
+    def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
+        values = {"kind": hit.kind, "words": hit.words}
+        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
         start = time.perf_counter()
@@ -111,8 +171,7 @@ class Understander:
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
-        values = {"kind": hit.kind, "words": hit.words}
-        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+        return self._not_yet(hit, timings)
 
     def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
         """A question with "here" in it, read without that word; the room is put in afterwards."""
@@ -147,6 +206,10 @@ class Understander:
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
+        return self._named(found, text, view)
+
+    def _named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """A refusal that names the device the home lacks, if that is why."""
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
         if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:

@@ -10,6 +10,8 @@ from typing import Any
 
 from agentkit.errors import ConfigError
 from agentkit.understanding.talk import Talk
+from agentkit.understanding.time_words import TimeWords
+from agentkit.understanding.timer_words import TimerWords
 from agentkit.yaml_lines import YamlMap, describe, did_you_mean
 
 Table = Mapping[str, tuple[str, ...]]
@@ -84,6 +86,10 @@ class Words:
     """Whole utterances that call off what was asked."""
     talk: Talk = field(default_factory=Talk)
     """Words about the conversation itself; they have a file of their own."""
+    time: TimeWords = field(default_factory=TimeWords)
+    """How time is said; it has a file of its own."""
+    timers: TimerWords = field(default_factory=TimerWords)
+    """How timers, alarms and plans are spoken of; in a file of its own."""
 
 
 _PATTERNS = ("polite", "corrections")
@@ -92,7 +98,7 @@ _TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "col
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language", "talk"}
+    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers"}
     values: dict[str, Any] = {"language": language}
     for key, value in raw.items():
         line = raw.line_of(key) if isinstance(raw, YamlMap) else None
