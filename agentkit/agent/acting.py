@@ -93,7 +93,7 @@ class Acting:
         if meant.when is not None:
             return self._later(turn, bound, meant, meant.when, ruling.verdict)
         if turn.utterance.is_dry_run:
-            results = tuple(ActionResult(step.action, Status.SKIPPED, "dry_run") for step in bound.steps)
+            results = tuple(_not_run(step) for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
             return self._confirm(turn, bound, meant, ruling.verdict)
@@ -272,3 +272,8 @@ class Acting:
             judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin
         )
         return self.executor.execute(steps, home, guard=guard, journal=journal)
+
+
+def _not_run(step: Step) -> ActionResult:
+    key = "skipped.dry_run_question" if step.tool.is_query else None
+    return ActionResult(step.action, Status.SKIPPED, "dry_run", reply_key=key)
