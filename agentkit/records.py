@@ -46,7 +46,9 @@ def read_records(
     """Read the records of a suite or source ("all" and comma-separated lists too), each once. Raises ConfigError."""
     rows = {str(row["id"]): row for path in sorted(data.rglob(f"*.{split}.jsonl")) for row in _rows(path)}
     if not rows:
-        raise ConfigError(f"no *.{split}.jsonl in this folder; wanted evaluation records", path=data)
+        raise ConfigError(
+            f"no *.{split}.jsonl in this folder; wanted evaluation records, which are not part of the source", path=data
+        )
     groups: dict[str, list[str]] = {}
     if suite is not None:
         groups = _suites(data / f"suites.{split}.json")

@@ -64,7 +64,8 @@ class _LlamaCpp:
             from llama_cpp import Llama
         except ImportError as err:
             raise BackendUnavailable(
-                f"llama_cpp: cannot be imported ({err}); run: pip install 'agentkit[bench]', it is built from source"
+                f"llama_cpp: cannot be imported ({err}); run make bench, which builds it, "
+                "or: pip install 'agentkit[bench]'"
             ) from err
         if checkpoint.suffix != ".gguf":
             raise BackendUnavailable(f"llama_cpp: got {checkpoint}, wanted a .gguf file; compare with another target")

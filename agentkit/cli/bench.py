@@ -27,7 +27,9 @@ OutOption = Annotated[
 ]
 
 
-@bench_app.command("compare", epilog="Example: agentkit bench compare --peer llama_cpp")
+@bench_app.command(
+    "compare", epilog="Example: agentkit bench compare --peer llama_cpp (make bench builds llama.cpp first)"
+)
 def compare_command(
     peer: Annotated[str, typer.Option("--peer", metavar="NAME", help="llama_cpp or another target.")] = "llama_cpp",
     target: TargetOption = "cpu_onnx",

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from agentkit.records import Record
 
 AppOption = Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of the app.")]
-DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder of records and homes.")]
+DataOption = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="Folder of records and homes; not part of the source.")
+]
 OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the predictions go, one JSON a line.")]
 SuiteOption = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="A suite, several with commas, or all.")
@@ -56,9 +58,8 @@ def eval_command(
 ) -> None:
     """Run evaluation records, each with its own home and states, and write what came of them.
 
-    Nothing that is expected of a record is read. Judge the file with score.py of the evaluation folder.
-
-    Example: agentkit eval --data ../shared/data --suite en_core --out pred.jsonl
+    Nothing that is expected of a record is read. The data (records, homes, and score.py, which judges the file) is not
+    part of the source; --data names the folder you have it in.
     """
     from agentkit.config import load_app
     from agentkit.evaluate import Evaluation, write_predictions
