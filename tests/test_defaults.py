@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from agentkit.understanding.guard import guard
 from agentkit.understanding.tools import read_tool, tool
 from agentkit.understanding.words import read_words
 from agentkit.yaml_lines import load_mapping
+
+ROOT = Path(__file__).parents[1] / "agentkit"
 
 
 @pytest.mark.parametrize(
@@ -139,3 +142,19 @@ def test_a_language_without_the_word_for_a_device_is_found_at_start() -> None:
 
     with pytest.raises(ConfigError, match=r"kinds\.device is missing"):
         Replies({"en": data}, tools=GLOW)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_sentence_that_the_framework_says_by_itself_is_there(language: str) -> None:
+    named = {
+        key
+        for file in ROOT.rglob("*.py")
+        if "starter" not in file.parts
+        for key in re.findall(
+            r'"((?:failed|refused|ask|say|skipped|unknown|done|do)\.[a-z_]+)"', file.read_text("utf-8")
+        )
+    }
+    replies = Replies({language: replies_over_defaults(OWN[language], language)}, tools=GLOW)
+
+    assert len(named) > 10
+    assert [key for key in sorted(named) if not replies.has(language, key)] == []

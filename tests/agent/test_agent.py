@@ -6,11 +6,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-import yaml
 
 from agentkit.agent.agent import Agent, AgentLimits
 from agentkit.agent.execute import Limits
 from agentkit.agent.reply import Replies
+from agentkit.defaults import replies_over_defaults
 from agentkit.devices.adapter import Device
 from agentkit.devices.registry import Registry
 from agentkit.errors import PromptTooLong, StepFailed
@@ -20,10 +20,11 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.tools import Decision, Tool
 from agentkit.understanding.words import Words
+from agentkit.yaml_lines import load_mapping
 from tests.agent.house import HOUSE, TOOLS, OddAdapter, with_function
 
 FOLDER = Path(__file__).parents[2] / "apps" / "smart_home" / "replies"
-REPLIES = Replies({lang: yaml.safe_load((FOLDER / f"{lang}.yaml").read_text("utf-8")) for lang in ("en", "zh")})
+REPLIES = Replies({lang: replies_over_defaults(load_mapping(FOLDER / f"{lang}.yaml"), lang) for lang in ("en", "zh")})
 WORDS = {
     "en": Words(
         "en",

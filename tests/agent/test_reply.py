@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from agentkit.agent.reply import Replies
+from agentkit.defaults import replies_over_defaults
 from agentkit.devices.adapter import Area, Device
 from agentkit.errors import ConfigError
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.home_view import HomeView
+from agentkit.yaml_lines import load_mapping
 
 FOLDER = Path(__file__).parents[2] / "apps" / "smart_home" / "replies"
-RAW = {lang: yaml.safe_load((FOLDER / f"{lang}.yaml").read_text("utf-8")) for lang in ("en", "zh")}
+RAW = {lang: replies_over_defaults(load_mapping(FOLDER / f"{lang}.yaml"), lang) for lang in ("en", "zh")}
 
 HOME = HomeView(
     devices=(

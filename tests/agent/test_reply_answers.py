@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from agentkit.agent.reply import Replies
 from agentkit.app_module import import_handlers
+from agentkit.defaults import replies_over_defaults
 from agentkit.devices.adapter import Area, Device
 from agentkit.devices.view import View
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Answer, Tool, load_tools
+from agentkit.yaml_lines import load_mapping
 
 APP = Path(__file__).parents[2] / "apps" / "smart_home"
-RAW = {lang: yaml.safe_load((APP / "replies" / f"{lang}.yaml").read_text("utf-8")) for lang in ("en", "zh")}
+RAW = {lang: replies_over_defaults(load_mapping(APP / "replies" / f"{lang}.yaml"), lang) for lang in ("en", "zh")}
 TOOLS = load_tools(import_handlers(APP))
 
 AREAS = (Area("living", "Living room", ("客厅",)), Area("kitchen", "Kitchen", ("厨房",)))

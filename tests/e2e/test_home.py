@@ -155,7 +155,7 @@ def test_device_that_does_not_answer_a_command_is_unknown_not_offline(
     action = reply["actions"][0]
     assert (reply["ok"], action["status"], action["reason"]) == (False, "unknown", "timeout")
     assert "may have carried out" in action["detail"]
-    assert reply["say"] == "The Silent lamp did not answer in time, so I do not know whether it was done."
+    assert reply["say"] == "The Silent lamp did not answer in time, so I do not know whether that worked."
 
 
 def test_device_that_went_away_is_no_success_and_the_next_command_works(
