@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +32,12 @@ def test_page_asks_only_routes_that_exist(live: Live) -> None:
     asked = set(re.findall(r'"(/(?:v1/\w+|\w+z))"', text))
     assert asked
     assert asked <= known.keys()
+
+
+def test_every_route_is_in_the_guide(live: Live) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
+    with live.client as client:
+        paths = client.get("/openapi.json").json()["paths"]
+
+    told = re.sub(r"\{\w+\}", "{}", guide)
+    assert [path for path in paths if re.sub(r"\{\w+\}", "{}", path) not in told] == []
