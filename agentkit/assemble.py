@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,12 @@ from agentkit.config import App
 from agentkit.devices.adapter import Home
 from agentkit.devices.registry import Registry
 from agentkit.devices.route import RoutingAdapter
-from agentkit.policy_rules import PolicyRule
+from agentkit.errors import ConfigError
+from agentkit.pin_file import load_pin
+from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.talk import read_talk
 from agentkit.understanding.understand import Understander
 from agentkit.understanding.words import read_words
 
@@ -79,7 +82,10 @@ class Assembly:
         """
         self._app = app
         self._words = {
-            lang: read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml")
+            lang: replace(
+                read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml"),
+                talk=read_talk(app.dialogue.get(lang, {}), path=app.path / "dialogue" / f"{lang}.yaml"),
+            )
             for lang in app.languages
         }
         self._replies = Replies(app.replies, tools=app.tools, folder=str(app.path / "replies"))
@@ -104,6 +110,7 @@ class Assembly:
         """
         registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
         adapter = RoutingAdapter(registry)
+        rules = self._app.policy if policy is None else policy
         agent = Agent(
             tools=self._app.tools,
             registry=registry,
@@ -111,11 +118,25 @@ class Assembly:
             understander=self._understander,
             replies=self._replies,
             words=self._words,
-            policy_rules=self._app.policy if policy is None else policy,
+            policy_rules=rules,
             now=now,
             limits=_limits(self._app),
+            pin=self._pin(rules),
         )
         return Live(agent, registry, self._understander, adapter)
+
+    def _pin(self, rules: Sequence[PolicyRule]) -> str | None:
+        """The code, if a rule wants one. Raises ConfigError if it does and there is none."""
+        if not any(rule.verdict is Verdict.PIN for rule in rules):
+            return None
+        code = load_pin(self._app.pin)
+        if code is None:
+            raise ConfigError(
+                "a rule says `then: pin` but there is no code; set the variable or file that `pin` names",
+                path=self._app.path / "app.yaml",
+                key="pin",
+            )
+        return code
 
 
 def build_agent(
@@ -135,5 +156,6 @@ def _limits(app: App) -> AgentLimits:
         max_text_chars=app.limits.max_text_chars,
         max_actions=app.limits.max_actions,
         question_timeout_s=app.limits.question_timeout_s,
+        memory_s=app.limits.memory_s,
         execution=Limits(timeout_ms=app.limits.action_timeout_ms),
     )

@@ -12,6 +12,7 @@ from agentkit.app_module import import_handlers
 from agentkit.devices.adapter import Home
 from agentkit.errors import AppError, ConfigError
 from agentkit.home_file import load_home, load_homes
+from agentkit.pin_file import PinSource, read_pin_source
 from agentkit.policy_rules import PolicyRule, Verdict, read_rules
 from agentkit.understanding.tools import Tool, load_tools
 from agentkit.yaml_lines import YamlList, YamlMap, check_keys, did_you_mean, load_mapping, parse_yaml, take, take_list
@@ -31,6 +32,8 @@ class Limits:
     """Most devices that one utterance may move."""
     question_timeout_s: int = 60
     """How long a question to the speaker waits for its answer."""
+    memory_s: int = 120
+    """How long "it", "again" and "undo" reach back."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,14 @@ class App:
     """Language → replies/LANGUAGE.yaml as read."""
     words: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Language → words/LANGUAGE.yaml as read."""
+    dialogue: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language → dialogue/LANGUAGE.yaml as read."""
     templates: Mapping[str, Any] = field(default_factory=dict)
     """templates.yaml as read."""
     policy: tuple[PolicyRule, ...] = ()
     """First rule that fits decides; none fits = allow."""
+    pin: PinSource | None = None
+    """Where the code for rules with `then: pin` comes from."""
     model: str | None = None
     """Name in the model manifest; None = templates only."""
     manifest: Path | None = None
@@ -60,7 +67,7 @@ class App:
     limits: Limits = field(default_factory=Limits)
 
 
-KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "policy")
+KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "pin", "policy")
 LIMIT_KEYS = tuple(f.name for f in fields(Limits))
 OVERRIDES = (*(k for k in KEYS if k != "limits"), *(f"limits.{k}" for k in LIMIT_KEYS))
 
@@ -94,6 +101,7 @@ def _read_app(folder: Path, document: YamlMap) -> App:
     types = {t for tool in tools.values() for t in tool.types} | {d.type for d in home.devices}
     rules = take(document, "policy", YamlList, YamlList(document.path, document.line))
     manifest = take(document, "manifest", str, None)
+    pin = take(document, "pin", YamlMap, None)
     return App(
         path=folder,
         name=take(document, "name", str),
@@ -102,8 +110,10 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         languages=languages,
         replies={lang: _optional(folder / "replies" / f"{lang}.yaml") for lang in languages},
         words={lang: _optional(folder / "words" / f"{lang}.yaml") for lang in languages},
+        dialogue={lang: _optional(folder / "dialogue" / f"{lang}.yaml") for lang in languages},
         templates=_optional(folder / "templates.yaml"),
         policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
+        pin=None if pin is None else read_pin_source(pin, folder),
         model=take(document, "model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),

@@ -11,6 +11,8 @@ from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.words import Words
 
+CLOSED = ("color", "mode")
+"""Texts that have to be words the app knows."""
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 
 
@@ -34,7 +36,25 @@ def is_cancel(text: Normalised, words: Words) -> bool:
 
 def is_everything(text: Normalised, words: Words) -> bool:
     """Tell whether all that was offered is wanted."""
-    return _says(fold(text.text, words), words.everything, words.fillers, words)
+    everything = (*words.everything, *words.talk.everything)
+    return any(_says(fold(s, words), everything, words.fillers, words) for s in (text.text, text.original))
+
+
+def ordinal(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
+    """Find the option that an answer counts off: "the second one". Nothing if that many were not offered."""
+    said = _without(fold(text.text, words), words.fillers, words)
+    for place, spellings in words.talk.ordinals.items():
+        number = int(place)
+        is_there = number <= len(options) and bool(options)
+        known = {_without(fold(w, words), words.fillers, words) or fold(w, words) for w in spellings}
+        if is_there and (said in known or fold(text.text, words) in {fold(w, words) for w in spellings}):
+            return (options[number - 1 if number > 0 else number],)
+    return ()
+
+
+def is_free_text(param: Param) -> bool:
+    """Whether a missing value may be any words: an item of a list, a title."""
+    return param.type is str and not param.choices and param.name not in CLOSED
 
 
 def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:

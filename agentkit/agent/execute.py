@@ -23,6 +23,16 @@ from agentkit.understanding.tools import Answer, Decision, Tool
 Guard = Callable[[Step, Device, Change], str | None]
 """Asked about a change of a device that the step did not name; a reason forbids it."""
 
+
+@dataclass(frozen=True)
+class Moved:
+    """A change that was sent, with the device as it was before: what it takes to put things back."""
+
+    tool: str
+    before: Device
+    change: Change
+
+
 POLL_MS = (5, 10, 20, 40, 80)
 """Waits between read-backs; the last one repeats."""
 
@@ -41,6 +51,14 @@ class Limits:
     """Threads given up on, per tool and per device, before it is refused."""
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What all steps of one turn share."""
+
+    guard: Guard
+    journal: list[Moved]
+
+
 class Executor:
     """Owns the runner; `execute` never raises for what a tool, an adapter or a device does."""
 
@@ -56,14 +74,18 @@ class Executor:
         self.runner = Runner(max_hung=limits.max_hung)
 
     def execute(
-        self, steps: Iterable[Step], view: object, *, guard: Guard = lambda *_: None
+        self, steps: Iterable[Step], view: object, *, guard: Guard = lambda *_: None, journal: list[Moved] | None = None
     ) -> tuple[ActionResult, ...]:
-        """Run the steps in order; the very same step twice runs once. `view` is what a tool of the home is given."""
+        """Run the steps in order; the very same step twice runs once. `view` is what a tool of the home is given.
+
+        Every change is written to the journal before it is sent.
+        """
+        run = _Run(guard, [] if journal is None else journal)
         end = self._clock() + self._limits.turn_ms / 1000
         results: list[ActionResult] = []
         for step in unique(steps):
             if self._clock() < end:
-                results += self._step(step, view, guard)
+                results += self._step(step, view, run)
             else:
                 results.append(ActionResult(step.action, Status.SKIPPED, "timeout", "the turn's time was used up"))
         return tuple(results)
@@ -73,7 +95,7 @@ class Executor:
         run = partial(tool.function, device)
         return self.runner.call(f"tool {tool.name}", run, timeout_ms=self._limits.timeout_ms).value
 
-    def _step(self, step: Step, view: object, guard: Guard) -> list[ActionResult]:
+    def _step(self, step: Step, view: object, run: _Run) -> list[ActionResult]:
         devices: list[Device] = []
         for device_id in step.device_ids:
             device = self._read(device_id)
@@ -93,30 +115,29 @@ class Executor:
         if isinstance(ran.value, Answer):
             answer = ran.value
             return [ActionResult(step.action, Status.DONE, facts=answer.values, reply_key=answer.reply_key)]
-        return self._decided(step, ran.value, {d.id: d for d in devices}, guard)
+        return self._decided(step, ran.value, {d.id: d for d in devices}, run)
 
-    def _decided(
-        self, step: Step, decision: Decision, devices: Mapping[str, Device], guard: Guard
-    ) -> list[ActionResult]:
+    def _decided(self, step: Step, decision: Decision, devices: Mapping[str, Device], run: _Run) -> list[ActionResult]:
         if decision.reason is not None:
             detail = f"tool {step.tool.name} refused: {decision.reason}"
             return [replace(_failed(step.action, decision.reason, detail), facts=decision.values)]
-        results = [self._move(step, i, change, devices.get(i), guard) for i, change in decision.changes.items()]
+        results = [self._move(step, i, change, devices.get(i), run) for i, change in decision.changes.items()]
         results = [replace(result, facts=decision.values) for result in results]
         return [_worst(step, results)] if len(step.device_ids) == 1 else results
 
-    def _move(self, step: Step, device_id: str, change: Change, before: Device | None, guard: Guard) -> ActionResult:
+    def _move(self, step: Step, device_id: str, change: Change, before: Device | None, run: _Run) -> ActionResult:
         action = Action(step.tool.name, step.args, device_id)
         if before is None:
             device = self._read(device_id)
             if isinstance(device, ActionResult):
                 return replace(device, action=action)
-            reason = guard(step, device, change)
+            reason = run.guard(step, device, change)
             if reason is not None:
                 return _failed(action, reason, f"{step.tool.name} would also move {device_id}")
             before = device
         if not before.is_available:
             return _failed(action, "unavailable", f"{device_id} is offline", device=before)
+        run.journal.append(Moved(step.tool.name, before, change))
         send = partial(self._adapter.apply, Command(device_id, step.tool.name, step.args, change))
         ran = self.runner.call(f"device {device_id}", send, timeout_ms=self._limits.timeout_ms)
         if ran.problem and ran.problem != "timeout":

@@ -144,7 +144,8 @@ class _Said:
 
     @classmethod
     def of(cls, result: ActionResult, home: HomeView) -> _Said:
-        device = home.device(result.action.device_id) if result.action.device_id else None
+        is_told = "device_ids" in result.facts  # an answer that says itself which devices it is about
+        device = home.device(result.action.device_id) if result.action.device_id and not is_told else None
         state = {"state": result.state} if result.state is not None else {}
         return cls(result, device, {**result.action.args, **state, **result.facts})
 

@@ -35,10 +35,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     ),
     "unknown": ("other",),
     "skipped": ("other",),
-    "ask": ("confirm", "which", "missing"),
+    "ask": ("confirm", "which", "missing", "pin", "pin_again", "referent"),
     "refused": (
         *("unknown_device", "unknown_area", "unsupported", "not_yet"),
         *("not_understood", "not_home", "denied", "nothing"),
+        *("nothing_to_undo", "cannot_undo", "left", "pin_locked"),
     ),
     "say": ("nevermind", "chitchat", "greeting", "thanks", "empty", "cancelled"),
 }

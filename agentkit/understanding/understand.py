@@ -9,9 +9,11 @@ from typing import Protocol
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
+from agentkit.understanding.here import placed_here, without_here
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
@@ -48,6 +50,7 @@ class Understander:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._proposer = Proposer(self._phrases, tools, words)
         self._naming = templates.phrases.naming
         self._model = model
 
@@ -75,12 +78,13 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._mend, self._ask_model):
+        for tier in (self._match, self._guarded, self._asked_here, self._mixed, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
+        found = placed_here(found, text, view, words, self._tools)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
@@ -110,6 +114,25 @@ class Understander:
         values = {"kind": hit.kind, "words": hit.words}
         return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
 
+    def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
+        """A question with "here" in it, read without that word; the room is put in afterwards."""
+        shorter = without_here(text, self._words[text.language])
+        found = Understanding(Kind.NONE) if shorter is None else self._templates.match(shorter, view)
+        is_query = bool(found.intents) and all(self._tools[i.tool].is_query for i in found.intents)
+        return found if found.kind is Kind.CALLS and is_query else Understanding(Kind.NONE)
+
+    def _mixed(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
+        if text.text.isascii() or not any(c.isascii() and c.isalpha() for c in text.text):
+            return Understanding(Kind.NONE)
+        for language in self._words:
+            other = normalise(text.text, language, self._words[language])
+            if guard(other.text, self._words[language]) is None:
+                found = self._phrases.match(other, view)
+                if found.kind is Kind.CALLS:
+                    return found
+        return Understanding(Kind.NONE)
+
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
         words = self._words[text.language]
@@ -126,6 +149,8 @@ class Understander:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
+        if (asked := self._proposer.propose(text, view)).kind is not Kind.NONE:
+            return asked
         words = self._words[text.language]
         name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
         if name is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.errors import ConfigError
+from agentkit.understanding.talk import Talk
 
 Table = Mapping[str, tuple[str, ...]]
 
@@ -80,6 +81,8 @@ class Words:
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""
+    talk: Talk = field(default_factory=Talk)
+    """Words about the conversation itself; they have a file of their own."""
 
 
 _PATTERNS = ("polite", "corrections")
@@ -88,7 +91,7 @@ _TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "col
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language"}
+    known = {f.name for f in fields(Words)} - {"language", "talk"}
     values: dict[str, Any] = {"language": language}
     for key, value in raw.items():
         if key not in known:
