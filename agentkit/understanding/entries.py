@@ -32,6 +32,10 @@ class Role(StrEnum):
     WISH = "wish"
     COPULA = "copula"
     TOPIC = "topic"
+    REPORT = "report"
+    """How things are, in a question."""
+    ASK = "ask"
+    """A word that asks: its kind of question."""
     NUMBER = "number"
     UNIT = "unit"
     COLOR = "color"
@@ -164,6 +168,30 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.ALSO, words.also),
         (Role.PREPOSITION, words.prepositions),
         (Role.FILLER, words.fillers),
+    )
+    for role, listed in lists:
+        yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+
+
+def ask_entries(words: Words) -> Iterator[Entry]:
+    """What questions are made of, beside the names of the home."""
+    tables: Sequence[tuple[Role, Table]] = (
+        (Role.KIND, words.kinds),
+        (Role.CLASS, words.device_classes),
+        (Role.TOPIC, words.topics),
+        (Role.TOPIC, words.attributes),
+        (Role.REPORT, words.reports),
+        (Role.ASK, words.questions),
+    )
+    for role, table in tables:
+        for value, phrases in table.items():
+            yield from (Entry(fold(p, words), role, value) for p in phrases)
+    lists: Sequence[tuple[Role, Iterable[str]]] = (
+        (Role.ALL, words.everything),
+        (Role.HOME, words.whole_home),
+        (Role.HERE, words.here),
+        (Role.ALSO, words.also),
+        (Role.FILLER, (*words.fillers, *words.question_fillers)),
     )
     for role, listed in lists:
         yield from (Entry(fold(p, words) or p, role, p) for p in listed)

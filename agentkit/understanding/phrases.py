@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.groups import make_groups, share_place
@@ -45,6 +46,7 @@ class PhraseTier:
         self._phrases, self._tools, self._words = phrases, tools, words
         self._verbs = {language: _verb_table(w) for language, w in words.items()}
         self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._ask_lexicons: HomeCache[Lexicon] = HomeCache(Lexicon.of_questions)
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases of this home, also for those who only look for mentions."""
@@ -63,11 +65,20 @@ class PhraseTier:
                 continue
             if found := self._read(cut, reader, self._verbs[text.language]):
                 break
+        found = found or self._asked(folded, text.is_question, view, words)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
         if not found:
             return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
+
+    def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
+        """Read a question about states or values."""
+        if not words.questions or len(folded) > _MAX_CHARS:
+            return ()
+        reader = AskReader(self._phrases.asks, words, view)
+        cuts = self._ask_lexicons.get(view, words).cuts(folded)
+        return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
 
     @property
     def phrases(self) -> PhraseMap:

@@ -33,6 +33,14 @@ class Words:
     """The wishes that stay commands with a question mark ("can … be locked?")."""
     copulas: tuple[str, ...] = ()
     """"is", "be": allowed only in a wish, because they report otherwise."""
+    attributes: Table = field(default_factory=dict)
+    """Further values that can only be asked for: humidity, battery, weather …"""
+    reports: Table = field(default_factory=dict)
+    """State, or class.state of a sensor → how a question says it ("is there smoke")."""
+    questions: Table = field(default_factory=dict)
+    """yes_no, which, how_many, value → words that ask so; empty = questions are left to the templates."""
+    question_fillers: tuple[str, ...] = ()
+    """Words that carry no meaning of their own in a question."""
     topics: Table = field(default_factory=dict)
     """brightness, temperature, volume … → words for it."""
     units: Table = field(default_factory=dict)
@@ -86,7 +94,10 @@ class Words:
 
 
 _PATTERNS = ("polite", "corrections")
-_TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites")
+_TABLES = (
+    *("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites"),
+    *("attributes", "reports", "questions"),
+)
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
