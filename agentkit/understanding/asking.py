@@ -67,7 +67,7 @@ class AskReader:
             return ()
         if reports:
             return self._state(reports[0], items, kinds, is_here)
-        return self._plain(items, kinds)
+        return self._plain(items, kinds or {"value"})
 
     def _value(self, topic: str, items: Sequence[Item], is_here: bool) -> tuple[Intent, ...]:
         types = self.asks.attributes.get(topic, ())
@@ -95,7 +95,8 @@ class AskReader:
         """ "how is the lamp", "how many lamps are there"."""
         if not any(i.role in (Role.NAME, Role.KIND, Role.CLASS) for i in items):
             return ()
-        question = "how_many" if "how_many" in kinds else "one"
+        is_counted = "how_many" in kinds and any(i.role in (Role.KIND, Role.CLASS) for i in items)
+        question = "how_many" if is_counted else "one"
         if not kinds & {"how_many", "which", "value"}:
             return ()
         found = self._candidates(items, False)

@@ -48,6 +48,7 @@ class Role(StrEnum):
     SLIGHT = "slight"
     ALSO = "also"
     PREPOSITION = "preposition"
+    POINTER = "pointer"
     FILLER = "filler"
 
 
@@ -167,6 +168,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.SLIGHT, words.slightly),
         (Role.ALSO, words.also),
         (Role.PREPOSITION, words.prepositions),
+        (Role.POINTER, words.pointers),
         (Role.FILLER, words.fillers),
     )
     for role, listed in lists:

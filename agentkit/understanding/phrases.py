@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
-from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries, word_entries
 from agentkit.understanding.groups import make_groups, share_place
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.selecting import select
 from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -24,6 +25,7 @@ from agentkit.understanding.words import Words
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _MAX_CHARS = 400
+_SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
@@ -45,8 +47,13 @@ class PhraseTier:
     def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
         self._verbs = {language: _verb_table(w) for language, w in words.items()}
-        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
-        self._ask_lexicons: HomeCache[Lexicon] = HomeCache(Lexicon.of_questions)
+        self._kind_words = frozenset(
+            w for own in words.values() for table in (own.kinds, own.device_classes) for listed in table.values() for w in listed
+        )
+        said = {language: tuple(word_entries(own)) for language, own in words.items()}
+        asked = {language: tuple(ask_entries(own)) for language, own in words.items()}
+        self._lexicons = HomeCache(lambda view, own: Lexicon(view, own, said[own.language]))
+        self._ask_lexicons = HomeCache(lambda view, own: Lexicon(view, own, asked[own.language]))
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases of this home, also for those who only look for mentions."""
@@ -56,28 +63,38 @@ class PhraseTier:
         """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
         start = time.perf_counter()
         words = self._words[text.language]
-        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view))
-        found: tuple[Intent, ...] = ()
         is_asked = text.is_question and not text.is_request
         folded = fold(text.text, words)
-        for cut in self.lexicon(view, words).cuts(folded) if len(folded) <= _MAX_CHARS else ():
-            if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
-                continue
-            if found := self._read(cut, reader, self._verbs[text.language]):
-                break
-        found = found or self._asked(folded, text.is_question, view, words)
+        cuts = list(_distinct(self.lexicon(view, words).cuts(folded))) if len(folded) <= _MAX_CHARS else []
+        if is_asked:
+            cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
+        found = (
+            self._first(cuts, TargetFinder(words, view), text.language)
+            or self._asked(folded, text.is_question, view, words)
+            or self._absent(cuts, TargetFinder(words, view, is_absent_fine=True), text.language)
+        )
         timings = {"phrases": (time.perf_counter() - start) * 1000}
         if not found:
             return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
 
+    def _first(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
+        """What the first readable cut means."""
+        reader = ClauseReader(self._phrases, self._tools, targets)
+        return next((found for cut in cuts if (found := self._read(cut, reader, self._verbs[language]))), ())
+
+    def _absent(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
+        """One command to a kind of device that its room lacks: the resolver says so."""
+        found = self._first(cuts, targets, language)
+        return found if len(found) == 1 and not select(found[0].selector, targets.view) else ()
+
     def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
         """Read a question about states or values."""
         if not words.questions or len(folded) > _MAX_CHARS:
             return ()
         reader = AskReader(self._phrases.asks, words, view)
-        cuts = self._ask_lexicons.get(view, words).cuts(folded)
+        cuts = _distinct(self._ask_lexicons.get(view, words).cuts(folded))
         return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
 
     @property
@@ -94,16 +111,45 @@ class PhraseTier:
         self, cut: Sequence[Item], reader: ClauseReader, verbs: Mapping[tuple[str, ...], tuple[str, ...]]
     ) -> tuple[Intent, ...]:
         items = [i for i in cut if i.role is not Role.FILLER]
+        if _is_open(items, self._kind_words):
+            return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()
         has_wish = any(i.role is Role.WISH for i in items)
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
-        items = [i for i in items if i.role not in (Role.WISH, Role.COPULA, Role.PREPOSITION)]
+        items = _without_stutter([i for i in items if i.role not in _SPENT])
         for heads in _head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
+
+
+def _distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
+    """Cuts without their fillers, each once: many differ only in pieces that mean nothing."""
+    seen: set[tuple[Item, ...]] = set()
+    for cut in cuts:
+        kept = tuple(i for i in cut if i.role is not Role.FILLER)
+        if kept not in seen:
+            seen.add(kept)
+            yield kept
+
+
+def _is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
+    """Whether a word points at a thing that nothing names, or two rooms touch in a script without spaces."""
+    is_pointing = any(i.role is Role.POINTER for i in items)
+    if is_pointing and not any(i.role is Role.AREA or (i.role is Role.NAME and i.value not in kind_words) for i in items):
+        return True
+    return any(a.role is b.role is Role.AREA and a.end == b.start and a.value != b.value for a, b in itertools.pairwise(items))
+
+
+def _without_stutter(items: Sequence[Item]) -> list[Item]:
+    """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
+    kept: list[Item] = []
+    for item in items:
+        if not (kept and (item.role, item.value) == (kept[-1].role, kept[-1].value) and item.role is not Role.NUMBER):
+            kept.append(item)
+    return kept
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
@@ -212,7 +258,7 @@ def _read_clauses(
         clause = _read_clause(items[start:end], head.acts, reader, before) if is_placed else ()
         if not clause:
             return ()
-        found, before = found + clause, clause[-1].selector
+        found, before = found + tuple(c for c in clause if c not in found), clause[-1].selector
     return found
 
 

@@ -16,6 +16,7 @@ from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
+from agentkit.understanding.selecting import select
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -89,13 +90,30 @@ class Understander:
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
+        quick = self._quick(text, view)
+        if quick is not None and not any(self._tools[i.tool].is_query for i in quick.intents):
+            return quick
         first = self._templates.match(text, view)
         if first.kind is not Kind.NONE and not self._is_weak(first):
             return first
-        second = self._phrases.match(text, view)
-        chosen = first if second.kind is Kind.NONE else second
+        second = self._phrases.match(text, view) if quick is None else quick
+        chosen = first if second.kind is Kind.NONE or self._is_as_good(first, second, view) else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _quick(self, text: Normalised, view: HomeView) -> Understanding | None:
+        """What the pieces say, in a language where they are tried first; None if they say nothing."""
+        is_first = self._words[text.language].is_pieces_first
+        found = self._phrases.match(text, view) if is_first else Understanding(Kind.NONE)
+        return found if found.kind is Kind.CALLS else None
+
+    def _is_as_good(self, first: Understanding, second: Understanding, view: HomeView) -> bool:
+        """Whether a template's reading of a question is no wider than that of the pieces."""
+        both = (*first.intents, *second.intents)
+        if first.kind is not Kind.CALLS or first.reply_key or not all(self._tools[i.tool].is_query for i in both):
+            return False
+        reached = [{d.id for i in found.intents for d in select(i.selector, view)} for found in (first, second)]
+        return bool(reached[0]) and not reached[1] < reached[0]
 
     def _is_weak(self, found: Understanding) -> bool:
         tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]

@@ -65,6 +65,8 @@ class Words:
     """Words before a difference."""
     it: tuple[str, ...] = ()
     """Words for the device just spoken of in the same sentence."""
+    pointers: tuple[str, ...] = ()
+    """Words that point ("that one"): they mean nothing beside a name or room, and leave open which thing else."""
     also: tuple[str, ...] = ()
     """Words that join two devices or two commands."""
     prepositions: tuple[str, ...] = ()
@@ -81,6 +83,8 @@ class Words:
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
     """Frames around a command that mean nothing ("could you please")."""
+    is_pieces_first: bool = False
+    """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -112,6 +116,8 @@ def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "wor
 
 
 def _read(key: str, value: Any, path: Path | str) -> Any:
+    if key == "is_pieces_first":
+        return value is True
     if key == "guards":
         return {str(k): _patterns(f"{key}.{k}", v, path) for k, v in _mapping(key, value, path).items()}
     if key in _PATTERNS:
