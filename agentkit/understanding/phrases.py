@@ -12,6 +12,7 @@ from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries, word_entries
 from agentkit.understanding.groups import make_groups, share_place
+from agentkit.understanding.guard import guard
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
@@ -25,6 +26,7 @@ from agentkit.understanding.words import Words
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _MAX_CHARS = 400
+_GUARDED = frozenset({Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER})
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
@@ -68,6 +70,8 @@ class PhraseTier:
         cuts = list(_distinct(self.lexicon(view, words).cuts(folded))) if len(folded) <= _MAX_CHARS else []
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
+        if words.is_pieces_first:
+            cuts = [cut for cut in cuts if not _is_guarded(cut, folded, words)]
         found = (
             self._first(cuts, TargetFinder(words, view), text.language)
             or self._asked(folded, text.is_question, view, words)
@@ -133,6 +137,15 @@ def _distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
         if kept not in seen:
             seen.add(kept)
             yield kept
+
+
+def _is_guarded(cut: Sequence[Item], folded: str, words: Words) -> bool:
+    """Whether the words between the pieces that mean something hold a time, a condition or a negation."""
+    rest = list(folded)
+    for item in cut:
+        if item.role not in _GUARDED:
+            rest[item.start : item.end] = "\N{WHITE SQUARE}" * (item.end - item.start)
+    return guard("".join(rest), words) is not None
 
 
 def _is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:

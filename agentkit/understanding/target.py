@@ -118,7 +118,7 @@ class TargetFinder:
             found = tuple(d for d in roomless if d.area is None)
         if len(names) > 1 or not found:
             return None
-        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)), is_all=False)
+        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)))
 
     def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
         """Devices whose names hold everything but the word for their kind."""
@@ -142,7 +142,7 @@ class TargetFinder:
             wanted = replace(selector, types=(device_type,))
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
             if not found:
-                return replace(wanted, device_class=device_class) if self._is_absent(selector) else None
+                return replace(wanted, device_class=device_class) if self.is_absent_fine else None
             if all(d.device_class == device_class for d in found):
                 return replace(wanted, device_class=device_class)
             near = [d for d in found if d.area is not None and d.area == self.view.speaker_area]

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.amend import amend, stands_alone
+from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.here import placed_here, without_here
 from agentkit.understanding.home_view import HomeView
@@ -79,7 +81,7 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._asked_here, self._mixed, self._mend, self._ask_model):
+        for tier in (self._amended, self._match, self._excluded, self._guarded, self._asked_here, self._mixed, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -119,6 +121,27 @@ class Understander:
         tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
         has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
         return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
+
+    def _amended(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a correction that is no command of its own as part of the command it corrects."""
+        if not text.taken_back:
+            return Understanding(Kind.NONE)
+        words = self._words[text.language]
+        lexicon = self._phrases.lexicon(view, words)
+        before, after = fold(text.taken_back, words), fold(text.text, words)
+        if stands_alone(after, lexicon):
+            return Understanding(Kind.NONE)
+        joined = f"{before} {after}" if before.isascii() else f"{before}{after}"
+        for candidate in (*amend(before, after, lexicon), joined):
+            found = self._match(replace(text, text=candidate, taken_back=""), view)
+            if found.kind is Kind.CALLS and not found.reply_key:
+                return replace(found, why=f"corrected to {candidate!r}; {found.why}")
+        return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+
+    def _excluded(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a sentence that leaves something out, or forbids one thing and commands another."""
+        words = self._words[text.language]
+        return Excluder(self._match, self._phrases.lexicon(view, words), words, view).read(text)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""

@@ -87,6 +87,12 @@ class Words:
     """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
+    exclusions: tuple[re.Pattern[str], ...] = ()
+    """What a command leaves out ("all but …"), as group "but"."""
+    others: tuple[str, ...] = ()
+    """Words that mean everything else, beside what was excluded."""
+    forbids: tuple[re.Pattern[str], ...] = ()
+    """A clause that forbids beside one that commands."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Spelling → the spelling that templates and these words use."""
     yes: tuple[str, ...] = ()
@@ -97,7 +103,7 @@ class Words:
     """Words about the conversation itself; they have a file of their own."""
 
 
-_PATTERNS = ("polite", "corrections")
+_PATTERNS = ("polite", "corrections", "exclusions", "forbids")
 _TABLES = (
     *("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites"),
     *("attributes", "reports", "questions"),
