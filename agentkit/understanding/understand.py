@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -77,7 +78,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
-        if fold(text.text, words) in {fold(c, words) for c in words.cancel}:
+        if _is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
@@ -203,6 +204,13 @@ class Understander:
         is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
+
+
+def _is_called_off(text: Normalised, words: Words) -> bool:
+    """Whether the utterance, or its last clause in Chinese, calls off what was asked."""
+    cancels = {fold(c, words) for c in words.cancel}
+    last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
+    return fold(text.text, words) in cancels or fold(last, words) in cancels
 
 
 def _why(hit: GuardHit) -> str:
