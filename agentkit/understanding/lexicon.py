@@ -29,6 +29,7 @@ class Lexicon:
                 self._by_first.setdefault(entry.text[0], []).append(entry)
         for entries in self._by_first.values():
             entries.sort(key=lambda e: (-len(e.text), _RANK[e.role]))
+        self.entries = tuple(e for entries in self._by_first.values() for e in entries)
         self.vocabulary = frozenset(w for entries in self._by_first.values() for e in entries for w in e.text.split())
         """Every word that a known phrase holds."""
 

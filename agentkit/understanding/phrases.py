@@ -160,7 +160,10 @@ def _without_stutter(items: Sequence[Item]) -> list[Item]:
     """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
     kept: list[Item] = []
     for item in items:
-        if not (kept and (item.role, item.value) == (kept[-1].role, kept[-1].value) and item.role is not Role.NUMBER):
+        last = kept[-1] if kept and kept[-1].role is item.role else None
+        if last and item.role is Role.ACT and not item.value.isascii() and item.value.startswith(last.value):
+            kept.pop()  # "off, off with it": the verb once more, and whole
+        if last is None or item.role is Role.NUMBER or item.value != last.value:
             kept.append(item)
     return kept
 

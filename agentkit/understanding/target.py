@@ -49,7 +49,9 @@ class TargetFinder:
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
-        if group.has(Role.IT) and not group.has(*_THINGS):
+        if group.has(Role.IT) and group.has(*_THINGS):
+            group = Group(tuple(i for i in group.items if i.role is not Role.IT))  # "the lamp there, put it out"
+        elif group.has(Role.IT):
             before = before or self.view.spoken_of
         if group.has(Role.IT) and (before is not None or not is_said):
             kept = tuple(t for t in types if before and t in before.types)

@@ -21,6 +21,7 @@ from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.selecting import select
 from agentkit.understanding.shortlist import is_about_home
+from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.tools import Tool
@@ -178,14 +179,18 @@ class Understander:
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
         words = self._words[text.language]
-        mended = repair(fold(text.text, words), self._phrases.lexicon(view, words))
-        if mended is None or guard(mended, words) is not None:
+        folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
+        mended = repair(folded, lexicon)
+        heard = [mended] if mended is not None else mend_sound(folded, lexicon)
+        found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
+        if mended is not None:
+            found[mended] = self._match(replace(text, text=mended), view)
+        found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
+        if not found or len({repr(f.intents) for f in found.values()}) > 1:
             return Understanding(Kind.NONE)
-        found = self._match(replace(text, text=mended), view)
-        if found.kind is not Kind.CALLS:
-            return Understanding(Kind.NONE)
-        is_query = all(self._tools[i.tool].is_query for i in found.intents)
-        return replace(found, needs_confirmation=not is_query, why=f"heard as {mended!r}; {found.why}")
+        said, first = next(iter(found.items()))
+        is_query = all(self._tools[i.tool].is_query for i in first.intents)
+        return replace(first, needs_confirmation=not is_query, why=f"heard as {said!r}; {first.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
