@@ -1,4 +1,4 @@
-"""Put a correction into the sentence it corrects: "lamp in the hall on, no, the kitchen" means the lamp in the kitchen."""
+"""Put a correction into the sentence it corrects: "the hall lamp on, no, the kitchen" means the kitchen lamp."""
 
 from __future__ import annotations
 

@@ -128,7 +128,12 @@ class AskReader:
     def _of_class(self, key: str, selector: Selector) -> list[Device]:
         device_type, _, device_class = key.partition(".")
         listed = self.words.device_classes[key]
-        by_type = of_class(Selector(areas=selector.areas, floors=selector.floors, types=(device_type,)), device_class, listed, self.view)
+        by_type = of_class(
+            Selector(areas=selector.areas, floors=selector.floors, types=(device_type,)),
+            device_class,
+            listed,
+            self.view,
+        )
         sensors = select(Selector(areas=selector.areas, floors=selector.floors, types=_SENSORS), self.view)
         return [*by_type, *(d for d in sensors if d.device_class == device_class)]
 

@@ -55,6 +55,8 @@ class Role(StrEnum):
 TARGETS = frozenset(
     {Role.NAME, Role.PART, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
 )
+USUAL = "usual"
+"""Value of a piece that asks for the usual difference."""
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
 
@@ -90,6 +92,7 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
             taken.add(folded)
             yield from _with_s(folded, role, value)
             yield from (Entry(text, role, value) for text in _joined(folded))
+    yield from (Entry(text, Role.AREA, area) for text, area in _rooms(view, words) if text not in taken)
     kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
     for device in view.devices:
         for name in device.names:
@@ -100,6 +103,16 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
                 yield from _with_s(part, Role.PART, part)
                 if part not in taken and part.rpartition(" ")[2] in kinds:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
+
+
+def _rooms(view: HomeView, words: Words) -> Iterator[tuple[str, str]]:
+    """Other words for the rooms of a home, where only one room can be meant."""
+    names = [(a.id, {fold(n, words) for n in a.names}) for a in view.areas]
+    for listed in words.rooms.values():
+        spellings_of = {fold(w, words) for w in listed}
+        meant = [area for area, own in names if own & spellings_of]
+        if len(meant) == 1:
+            yield from ((text, meant[0]) for text in spellings_of)
 
 
 def _joined(folded: str) -> Iterator[str]:
@@ -173,6 +186,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
     )
     for role, listed in lists:
         yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+    yield from (Entry(fold(p, words), Role.SLIGHT, USUAL) for p in words.somewhat)
 
 
 def ask_entries(words: Words) -> Iterator[Entry]:

@@ -60,7 +60,11 @@ class Excluder:
             return understood
         less = [self._less(i, ids) for i in understood.intents]
         intents = tuple(i for i in less if i)
-        return replace(understood, intents=intents, why=f"{understood.why}; less what is forbidden") if all(less) else _NOTHING
+        return (
+            replace(understood, intents=intents, why=f"{understood.why}; less what is forbidden")
+            if all(less)
+            else _NOTHING
+        )
 
     def _without(self, text: Normalised, kept: Sequence[Device]) -> Understanding:
         understood = self.match(text, self.view)
@@ -72,7 +76,11 @@ class Excluder:
         ids = {d.id for d in kept}
         less = [self._less(intent, ids) for intent in understood.intents]
         intents = tuple(i for i in less if i)
-        return replace(understood, intents=intents, why=f"{understood.why}; less what is excluded") if all(less) else _NOTHING
+        return (
+            replace(understood, intents=intents, why=f"{understood.why}; less what is excluded")
+            if all(less)
+            else _NOTHING
+        )
 
     def _less(self, intent: Intent, ids: set[str]) -> Intent | None:
         """The call on the devices that are left; one that names its device cannot be meant to exclude."""

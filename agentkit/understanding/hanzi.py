@@ -1,4 +1,4 @@
-"""Fold traditional Chinese characters to simplified ones, one for one, so that every place in a text stays where it is."""
+"""Fold traditional Chinese characters to simplified ones, one for one, so that every place in a text stays."""
 
 from __future__ import annotations
 

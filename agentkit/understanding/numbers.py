@@ -13,7 +13,8 @@ _ENGLISH = {**_UNITS, **_TENS, "hundred": 100, "thousand": 1000}
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2, "〇": 0, "俩": 2}
 _PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000, "萬": 10000}
 
-_CHINESE = r"(?:\d+(?:\.\d+)?|[零一二三四五六七八九两俩十廿卅]*百?[零一二三四五六七八九两俩十廿卅]+(?:点[零一二三四五六七八九]+)?|一?百)"
+_CIPHERS = "零一二三四五六七八九"
+_CHINESE = rf"(?:\d+(?:\.\d+)?|[{_CIPHERS}两俩十廿卅]*百?[{_CIPHERS}两俩十廿卅]+(?:点[{_CIPHERS}]+)?|一?百)"
 _PERCENT = re.compile(
     rf"百分之(?P<hundredths>{_CHINESE})|(?P<whole>百分之?百)|(?P<parts>[二三四五六八十])分之(?P<of>[一二三四五六七八九])"
     r"|(?P<tenths>[一二三四五六七八九两]|(?<!\d)\d)成(?P<half>半)?(?!熟)"

@@ -108,7 +108,8 @@ class TargetFinder:
         placed = replace(selector, areas=near)
         listed = [c.partition(".") for c in group.of(Role.CLASS)]
         classed = any(
-            of_class(replace(placed, types=(t,)), c, self.words.device_classes[f"{t}.{c}"], self.view) for t, _, c in listed
+            of_class(replace(placed, types=(t,)), c, self.words.device_classes[f"{t}.{c}"], self.view)
+            for t, _, c in listed
         )
         return placed if classed or (not listed and select(placed, self.view)) else selector
 

@@ -80,7 +80,9 @@ class TemplateTier:
 def _as_spoken(found: Understanding, text: Normalised) -> Understanding:
     """Free text in the characters that were said, not in those that were matched."""
     intents = tuple(
-        replace(i, args={k: text.as_spoken(v) if isinstance(v, str) and not v.isascii() else v for k, v in i.args.items()})
+        replace(
+            i, args={k: text.as_spoken(v) if isinstance(v, str) and not v.isascii() else v for k, v in i.args.items()}
+        )
         for i in found.intents
     )
     return replace(found, intents=intents)

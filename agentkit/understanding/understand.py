@@ -71,6 +71,8 @@ class Understander:
             text = Normalised("x", language, "x")
             self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
             self._phrases.match(text, view)
+            if self._words[language].is_pieces_first:
+                mend_sound("\u95ee", self._phrases.lexicon(view, self._words[language]))
         if self._model is not None:
             self._model.warm_up(view)
 
@@ -83,7 +85,16 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._amended, self._match, self._excluded, self._guarded, self._asked_here, self._mixed, self._mend, self._ask_model):
+        for tier in (
+            self._amended,
+            self._match,
+            self._excluded,
+            self._guarded,
+            self._asked_here,
+            self._mixed,
+            self._mend,
+            self._ask_model,
+        ):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -181,16 +192,18 @@ class Understander:
         words = self._words[text.language]
         folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
         mended = repair(folded, lexicon)
-        heard = [mended] if mended is not None else mend_sound(folded, lexicon)
-        found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         if mended is not None:
-            found[mended] = self._match(replace(text, text=mended), view)
+            found = {mended: self._match(replace(text, text=mended), view)}
+        else:
+            heard = {m.text: m.is_exact for m in mend_sound(folded, lexicon)}
+            found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
         if not found or len({repr(f.intents) for f in found.values()}) > 1:
             return Understanding(Kind.NONE)
         said, first = next(iter(found.items()))
         is_query = all(self._tools[i.tool].is_query for i in first.intents)
-        return replace(first, needs_confirmation=not is_query, why=f"heard as {said!r}; {first.why}")
+        is_sure = is_query or (mended is None and any(heard[m] for m in found))
+        return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)

@@ -21,6 +21,8 @@ class Words:
     language: str
     kinds: Table = field(default_factory=dict)
     """Device type → words that mean any device of it."""
+    rooms: Table = field(default_factory=dict)
+    """Kind of room → words for it in any language: a home that knows one of them understands the others."""
     device_classes: Table = field(default_factory=dict)
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
     verbs: Table = field(default_factory=dict)
@@ -55,6 +57,8 @@ class Words:
     """Colour temperature in kelvin, as text → words for it."""
     slightly: tuple[str, ...] = ()
     """Words that ask for a small difference."""
+    somewhat: tuple[str, ...] = ()
+    """Words that ask for the usual difference ("brighter by some"); an act that knows none cannot have them."""
     links: tuple[str, ...] = ()
     """How the words of a name are turned around: "{tail} in the {head}"."""
     to: tuple[str, ...] = ()
@@ -106,7 +110,7 @@ class Words:
 _PATTERNS = ("polite", "corrections", "exclusions", "forbids")
 _TABLES = (
     *("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites"),
-    *("attributes", "reports", "questions"),
+    *("attributes", "reports", "questions", "rooms"),
 )
 
 
