@@ -68,7 +68,8 @@ class Excluder:
 
     def _without(self, text: Normalised, kept: Sequence[Device]) -> Understanding:
         understood = self.match(text, self.view)
-        if understood.kind is not Kind.CALLS:
+        is_guessed = understood.kind is not Kind.CALLS
+        if is_guessed:
             kind = next((w for w in self.words.kinds.get(_type(kept), ())), "")
             understood = self.match(replace(text, text=f"{_first(self.words)}{kind} {text.text}"), self.view)
         if understood.kind is not Kind.CALLS:
@@ -76,11 +77,8 @@ class Excluder:
         ids = {d.id for d in kept}
         less = [self._less(intent, ids) for intent in understood.intents]
         intents = tuple(i for i in less if i)
-        return (
-            replace(understood, intents=intents, why=f"{understood.why}; less what is excluded")
-            if all(less)
-            else _NOTHING
-        )
+        why = f"{understood.why}; less what is excluded"
+        return replace(understood, intents=intents, why=why, needs_confirmation=is_guessed) if all(less) else _NOTHING
 
     def _less(self, intent: Intent, ids: set[str]) -> Intent | None:
         """The call on the devices that are left; one that names its device cannot be meant to exclude."""
