@@ -120,6 +120,14 @@ class DeviceUnknown(DeviceError):
     """No device of that id is registered."""
 
 
+class ScheduleError(AgentKitError):
+    """A timer, alarm or plan cannot be kept."""
+
+
+class ScheduleUnknown(ScheduleError):
+    """Nothing of that id is planned."""
+
+
 class UtteranceError(AgentKitError):
     """What was said, or where, cannot be taken as it is."""
 

@@ -8,10 +8,8 @@ from agentkit.devices.registry import Registry
 from agentkit.errors import TextTooLong, UtteranceError
 from agentkit.types import Utterance
 
-DEFAULT_MAX_CHARS = 1000
 
-
-def check_utterance(utterance: Utterance, registry: Registry, *, max_chars: int = DEFAULT_MAX_CHARS) -> None:
+def check_utterance(utterance: Utterance, registry: Registry, *, max_chars: int) -> None:
     """Raise TextTooLong with both sizes, or UtteranceError naming what is wrong."""
     if len(utterance.text) > max_chars:
         raise TextTooLong(n_chars=len(utterance.text), max_chars=max_chars)

@@ -117,7 +117,8 @@ def _open(loaded: Loaded, lazy: LazyModel, live: Live, say: Say) -> Opened:
     live.warm_up()
     if model is None:
         say("model    none; what the templates do not know is not done")
-        return Opened(live.agent, close=live.close)
+        live.ticker.start()
+        return Opened(live.agent, close=live.close, schedule=live.schedule, history=live.agent.trace.turns)
     took_s = time.perf_counter() - started_at
     say(f"grammar  of {len(live.registry.devices())} devices, and the static prompt, after {took_s:.1f} s")
 
@@ -125,7 +126,8 @@ def _open(loaded: Loaded, lazy: LazyModel, live: Live, say: Say) -> Opened:
         live.close()
         lazy.close()
 
-    return Opened(live.agent, model.plan.as_dict(), model.decoder.status, close)
+    live.ticker.start()
+    return Opened(live.agent, model.plan.as_dict(), model.decoder.status, close, live.schedule, live.agent.trace.turns)
 
 
 def _build(loaded: Loaded, lazy: LazyModel, say: Say) -> Live:
@@ -135,7 +137,7 @@ def _build(loaded: Loaded, lazy: LazyModel, say: Say) -> Live:
         decoder=lazy.decoder if loaded.has_model else None,
         state_dir=loaded.state_dir,
     )
-    for warning in live.registry.warnings:
+    for warning in (*live.registry.warnings, *live.schedule.warnings):
         say(f"warning  {warning}")
     return live
 
@@ -146,11 +148,17 @@ def opened_once(options: Options, say: Say) -> Iterator[Talk]:
     loaded = load(options)
     with own_or_copy(loaded.state_dir) as (folder, is_copy):
         if is_copy:
-            say(f"note: another agentkit uses {loaded.state_dir}; this one works on a copy of the device states")
+            say(f"note: another agentkit uses {loaded.state_dir}; this one works on a copy, so it can plan nothing")
         lazy = LazyModel(loaded.app, say)
         live = _build(Loaded(loaded.app, folder, loaded.has_model), lazy, say)
+        if is_copy:
+            live.schedule.freeze(f"another agentkit uses {loaded.state_dir}; ask that one")
+        else:
+            live.ticker.start()
         try:
             yield Talk(loaded.app, live.registry, live.agent)
         finally:
+            if not is_copy and live.schedule.seconds_to_next() is not None:
+                say("note: timers and plans go on only while agentkit run or agentkit chat is open")
             live.close()
             lazy.close()

@@ -54,7 +54,6 @@ def test_an_app_is_loaded_with_everything_its_folder_says(folder: Path) -> None:
     assert app.limits == Limits(max_text_chars=100)
     assert app.replies == {"en": {}, "zh": {"done": "好的"}}
     assert app.words == {"en": {}, "zh": {}}
-    assert app.templates == {}
     assert [rule.verdict for rule in app.policy] == [Verdict.CONFIRM]
     lamp = app.home.devices[0]
     decision = app.tools["turn_on"].function(lamp)

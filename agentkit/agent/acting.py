@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -14,18 +14,23 @@ from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.memory import Done, Memory, reached
 from agentkit.agent.pin import PinLock
+from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, evaluate
 from agentkit.agent.question import Question
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Resolved, Step
 from agentkit.agent.scene_guard import scene_guard
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
 from agentkit.agent.undo import RESTORE, RESTORE_TOOL, judged
 from agentkit.devices.view import View
+from agentkit.errors import ScheduleError
+from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.types import ActionResult, Intent, Outcome, Status
+from agentkit.types import ActionResult, Outcome, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
+from agentkit.when import When
 
 MANY = 4
 """More devices than this are counted in the question before a risky action."""
@@ -42,6 +47,8 @@ class Speaker:
     """The risky part was asked about and answered with yes."""
     has_pin: bool = False
     """The code was given."""
+    session: str = "default"
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,7 @@ class Acting:
     replies: Replies
     now: Callable[[], datetime]
     max_actions: int
+    schedule: Schedule
 
     @property
     def known(self) -> Mapping[str, Tool]:
@@ -67,7 +75,9 @@ class Acting:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
         with turn.timed("resolve"):
             bound = bind(meant.intents, turn.view, self.known)
-            turn.calls = bound.calls(is_running=False)
+            turn.calls = (
+                bound.calls(is_running=False) if meant.when is None else (planned_call(bound, meant.when, None),)
+            )
         question = meant.question or bound.question
         if question is not None:
             return self._ask(turn, question, meant)
@@ -80,6 +90,8 @@ class Acting:
             ruling = self._judge(turn, bound.steps, meant)
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        if meant.when is not None:
+            return self._later(turn, bound, meant, meant.when, ruling.verdict)
         if turn.utterance.is_dry_run:
             results = tuple(ActionResult(step.action, Status.SKIPPED, "dry_run") for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
@@ -87,7 +99,9 @@ class Acting:
             return self._confirm(turn, bound, meant, ruling.verdict)
         turn.calls = bound.calls(is_running=True)
         said = turn.utterance
-        speaker = Speaker(said.user, said.source, turn.language, meant.is_confirmed, meant.has_pin)
+        speaker = Speaker(
+            said.user, said.source, turn.language, meant.is_confirmed, meant.has_pin, said.session, said.text
+        )
         journal: list[Moved] = []
         with turn.timed("execute"):
             results = self._execute(bound.steps, turn.view, speaker, journal)
@@ -99,6 +113,48 @@ class Acting:
         """What the policy says of steps, seen for what they may amount to."""
         seen = judged(steps, view, self.tools, self.executor.decide)
         return evaluate(self.rules, seen, view, user=user, source=source)
+
+    def perform_planned(self, entry: Entry, view: HomeView) -> End:
+        """Carry out what was planned: understood and bound then, judged and verified now."""
+        bound = bind(entry.intents, view, self.tools)
+        refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
+        if bound.question is not None or not bound.steps:
+            return End(Outcome.FAILED, refused or (Sentence("failed.not_found"),), (), bound.failures)
+        ruling = evaluate(self.rules, bound.steps, view, user=entry.user, source=entry.source)
+        is_stopped = ruling.verdict in (Verdict.CONFIRM, Verdict.PIN) and not entry.is_confirmed
+        if ruling.verdict is Verdict.DENY or is_stopped:
+            return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        speaker = Speaker(
+            entry.user, entry.source, entry.language, entry.is_confirmed, entry.is_confirmed, entry.session, entry.text
+        )
+        results = self._execute(bound.steps, view, speaker)
+        return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
+
+    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, verdict: Verdict) -> End:
+        """Plan instead of running; what cannot be planned is refused by its reason."""
+        now = self.now()
+        if bound.refusals:
+            return End(Outcome.REFUSED, tuple(Sentence(r.reply_key, r.values) for r in bound.refusals))
+        if any(step.tool.is_query for step in bound.steps):
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "question"}),))
+        due = when.due(now)
+        if not self.replies.has(turn.language, "planned.delay"):
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "time"}),))
+        if due is None:
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "past"}),))
+        when = when.settled(now)
+        turn.calls = (planned_call(bound, when, due),)
+        if verdict in (Verdict.CONFIRM, Verdict.PIN):
+            return self._confirm(turn, bound, meant, verdict)
+        sentence = planned_sentence(self.replies, turn, bound, when, due, now)
+        if turn.utterance.is_dry_run:
+            return End(Outcome.ANSWER, (sentence,))
+        try:
+            self.schedule.add(new_entry(turn, bound, meant, when, due, now))
+        except ScheduleError as err:
+            turn.why.append(str(err))
+            return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
+        return End(Outcome.SCHEDULED, (sentence,))
 
     def perform_direct(
         self, device_id: str, tool: str, args: Mapping[str, Any], view: HomeView, speaker: Speaker
@@ -130,28 +186,40 @@ class Acting:
         index, question = found
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
+        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, verdict: Verdict) -> End:
         action = self.replies.describe(turn.language, bound.actions, turn.view)
-        values = {"action": action, "n": bound.n_moved}
+        values: dict[str, Any] = {"action": action, "n": bound.n_moved}
         if verdict is Verdict.PIN:
-            return self.ask_pin(turn, bound.pinned(), "ask.pin", meant.notes)
+            return self.ask_pin(turn, replace(meant, intents=bound.pinned()), "ask.pin")
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
+        if meant.when is not None:
+            key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
+        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, Sentence(key, values), meant.notes)
 
-    def ask_pin(self, turn: Turn, intents: tuple[Intent, ...], key: str, notes: tuple[Sentence, ...] = ()) -> End:
+    def ask_pin(self, turn: Turn, meant: Answered, key: str) -> End:
         """Ask for the code, or refuse while it is locked."""
         if self.pin.is_locked:
-            return End(Outcome.REFUSED, (*notes, Sentence("refused.pin_locked")))
-        pending = Pending(Wanted.PIN, intents, turn.language, turn.utterance.user)
-        return self._wait(turn, pending, Sentence(key), notes)
+            return End(Outcome.REFUSED, (*meant.notes, Sentence("refused.pin_locked")))
+        pending = Pending(Wanted.PIN, meant.intents, turn.language, turn.utterance.user)
+        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
+        return self._wait(turn, pending, Sentence(key), meant.notes)
 
-    def ask_target(self, turn: Turn, intents: tuple[Intent, ...]) -> End:
+    def ask_target(self, turn: Turn, meant: Answered) -> End:
         """Ask which device a pronoun means."""
-        pending = Pending(Wanted.TARGET, intents, turn.language, turn.utterance.user)
+        pending = Pending(Wanted.TARGET, meant.intents, turn.language, turn.utterance.user)
+        pending = replace(pending, when=meant.when, text=turn.utterance.text)
         return self._wait(turn, pending, Sentence("ask.referent"))
+
+    def ask_which(self, turn: Turn, meant: Answered, question: Question) -> End:
+        """Ask which of the last turn's devices a pronoun means; only the first intent can be bound by the answer."""
+        pending = Pending(Wanted.CHOICE, meant.intents[:1], turn.language, turn.utterance.user, 0, question)
+        pending = replace(pending, when=meant.when, text=turn.utterance.text)
+        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
     def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
         """Ask something that any sentence may answer."""
@@ -179,7 +247,17 @@ class Acting:
         self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker, journal: list[Moved] | None = None
     ) -> tuple[ActionResult, ...]:
         home = View(
-            self.now(), view.devices, view.areas, view.floors, speaker.language, view.speaker_area, speaker.user
+            self.now(),
+            view.devices,
+            view.areas,
+            view.floors,
+            speaker.language,
+            view.speaker_area,
+            speaker.user,
+            self.schedule.entries(),
+            speaker.session,
+            speaker.source,
+            speaker.text,
         )
         judge = partial(evaluate, self.rules, user=speaker.user, source=speaker.source)
         guard = scene_guard(

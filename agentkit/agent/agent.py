@@ -17,20 +17,23 @@ from agentkit.agent.acting import Acting, Speaker
 from agentkit.agent.dialogue import Dialogue
 from agentkit.agent.execute import Executor, Limits
 from agentkit.agent.followup import FollowUps
+from agentkit.agent.later import ask_about_missed, carried_out, past_of
 from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
 from agentkit.agent.pin import PinLock
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import fold
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language
 from agentkit.devices.adapter import Adapter
 from agentkit.devices.registry import Registry
 from agentkit.errors import PromptTooLong
+from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Outcome, Reply, Utterance
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import normalise, spell
+from agentkit.understanding.normalise import Normalised, normalise, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -72,11 +75,13 @@ class Agent:
         now: Callable[[], datetime] = datetime.now,
         limits: AgentLimits = AgentLimits(),
         pin: str | None = None,
+        schedule: Schedule | None = None,
     ):
         self._registry, self._replies = registry, replies
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
-        executor = Executor(adapter, limits=limits.execution)
+        self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
+        executor = Executor(adapter, limits=limits.execution, schedule=self.schedule)
         self._memory = Memory(clock, ttl_s=limits.memory_s, max_sessions=limits.max_sessions)
         self._acting = Acting(
             tools,
@@ -88,6 +93,7 @@ class Agent:
             replies,
             now,
             limits.max_actions,
+            self.schedule,
         )
         self._listener = Listener(self._acting, FollowUps(self._acting, words), understander, words)
         self._lock = threading.Lock()
@@ -102,6 +108,7 @@ class Agent:
             end = self._run(turn)
             if not (end.results or end.expects_reply or utterance.is_dry_run or is_aside(end)):
                 self._memory.forget(utterance.session)
+            end = ask_about_missed(turn, end, self._acting)
             reply = self._close(turn, end, start)
         self.trace.add(TurnRecord(self._now(), turn.utterance, turn.understanding, reply))
         return reply
@@ -123,6 +130,21 @@ class Agent:
         with self._lock:
             speaker = Speaker(user, source, next(iter(self._words)), is_confirmed)
             return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker)
+
+    def carry_out(self, entry: Entry) -> Reply:
+        """Do what is due: run a planned command and verify it, or note that a timer or alarm has ended."""
+        said = Utterance(entry.text, entry.language, entry.area, entry.session, entry.user, "schedule")
+        with self._lock:
+            start = time.perf_counter()
+            view = self._view(entry.area)
+            turn = Turn(said, view, Normalised(entry.text, entry.language, entry.text), entry.language, path="schedule")
+            turn.why.append(f"{entry.id} was due at {entry.due}")
+            with turn.timed("execute"):
+                end = carried_out(entry, view, self._acting)
+            reply = self._close(turn, end, start)
+        self.trace.add(TurnRecord(self._now(), said, None, reply))
+        self.schedule.record(past_of(entry, reply, self._now()))
+        return reply
 
     def _check_sizes(self, utterance: Utterance) -> None:
         names = ("text", "session", "user", "area", "language", "source")

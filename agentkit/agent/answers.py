@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agentkit.agent.question import Option
+from agentkit.understanding.durations import read_duration
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
+from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
 CLOSED = ("color", "mode")
@@ -68,6 +70,13 @@ def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[O
 
 def read_value(text: Normalised, param: Param, words: Words) -> str | int | float | None:
     """Read a missing value. Free text is not read: it could as well be a new command."""
+    if param.name == "seconds":
+        seconds = read_duration(text.text, words.time)
+        return None if seconds is None else plain(seconds)
+    if param.name == "time":
+        found = find_when(text.text, words.time)
+        is_clock = found.when is not None and found.when.hour is not None and not found.rest
+        return found.when.spec() if found.when is not None and is_clock else None
     said = _without(fold(text.text, words), words.fillers, words)
     if param.type in (int, float):
         return _number(said, words)

@@ -18,6 +18,7 @@ from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.words import Words
+from agentkit.when import When
 
 
 class Wanted(StrEnum):
@@ -51,6 +52,10 @@ class Answered:
     notes: tuple[Sentence, ...] = ()
     """Said beside what comes of the intents."""
     why: str = ""
+    when: When | None = None
+    """When it is due; None = now."""
+    text: str | None = None
+    """The sentence that asked for it, if it was an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,16 @@ class Pending:
     question: Question | None = None
     """What was asked, with CHOICE and VALUE."""
     is_unsure: bool = False
+    when: When | None = None
+    text: str | None = None
+    """The sentence that asked for it."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none."""
+        answered = self._read(text, words, view)
+        return None if answered is None else replace(answered, when=self.when, text=self.text)
+
+    def _read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         if self.wanted is Wanted.YES_OR_NO:
             answer = read_yes_or_no(text, words, known=self._known(words, view))
             if answer is None:
@@ -93,7 +105,8 @@ class Pending:
         name, unclear = self.question.param.name, self.intents[self.index]
         filled = replace(unclear, args={**unclear.args, name: value})
         intents = (*self.intents[: self.index], filled, *self.intents[self.index + 1 :])
-        return Answered(intents, is_unsure=self.is_unsure, why=f"{name} is {value}")
+        why = f"{name} is {value}"
+        return Answered(intents, is_unsure=self.is_unsure, when=self.when, text=self.text, why=why)
 
     def _known(self, words: Words, view: HomeView) -> Iterator[str]:
         """Verbs and names of what was asked about, which may be repeated beside a yes."""

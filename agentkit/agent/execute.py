@@ -14,9 +14,11 @@ from typing import Any
 
 from agentkit.agent.resolve import Step
 from agentkit.agent.runner import Ran, Runner
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.verify import has_moved, is_reached
 from agentkit.devices.adapter import Adapter, Change, Command, Device
-from agentkit.errors import DeviceError, DeviceUnavailable, DeviceUnknown
+from agentkit.errors import DeviceError, DeviceUnavailable, DeviceUnknown, ScheduleError
+from agentkit.planned import EntryChange
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.tools import Answer, Decision, Tool
 
@@ -69,8 +71,10 @@ class Executor:
         limits: Limits = Limits(),
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        schedule: Schedule | None = None,
     ):
         self._adapter, self._limits, self._clock, self._sleep = adapter, limits, clock, sleep
+        self._schedule = schedule
         self.runner = Runner(max_hung=limits.max_hung)
 
     def execute(
@@ -121,9 +125,24 @@ class Executor:
         if decision.reason is not None:
             detail = f"tool {step.tool.name} refused: {decision.reason}"
             return [replace(_failed(step.action, decision.reason, detail), facts=decision.values)]
+        if decision.entries:
+            return [self._keep(step, decision)]
         results = [self._move(step, i, change, devices.get(i), run) for i, change in decision.changes.items()]
         results = [replace(result, facts=decision.values) for result in results]
         return [_worst(step, results)] if len(step.device_ids) == 1 else results
+
+    def _keep(self, step: Step, decision: Decision) -> ActionResult:
+        """Keep, change or forget timers and plans, and look whether that is so now."""
+        if self._schedule is None:
+            return _failed(step.action, "unsupported", "nothing is kept for later here")
+        try:
+            kept = self._schedule.apply(decision.entries)
+        except ScheduleError as err:
+            return replace(_failed(step.action, "not_saved", str(err)), facts=decision.values)
+        wanted = [None if c.is_removed else e for c, e in zip(decision.entries, kept, strict=True)]
+        if [self._schedule.get(e.id) for e in kept] != wanted:
+            return replace(_failed(step.action, "ignored", "the schedule holds something else"), facts=decision.values)
+        return ActionResult(step.action, Status.DONE, facts=decision.values, reply_key=decision.reply_key)
 
     def _move(self, step: Step, device_id: str, change: Change, before: Device | None, run: _Run) -> ActionResult:
         action = Action(step.tool.name, step.args, device_id)
@@ -197,6 +216,10 @@ def _fault(step: Step, value: Any) -> str | None:
     key = value.reply_key if isinstance(value, Answer) else value.reason
     if key is not None or isinstance(value, Answer):
         return None if isinstance(key, str) else f"gave {key!r}, wanted a reply key"
+    if value.entries and not step.tool.is_query:
+        return (
+            None if all(isinstance(c, EntryChange) for c in value.entries) else "gave entries that are no EntryChange"
+        )
     return _changes_fault(step, value.changes)
 
 

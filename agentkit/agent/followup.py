@@ -10,7 +10,6 @@ the new value replaces the old one. A "no, …" that answers "unlock the front d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,21 +18,23 @@ from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.resolve import Resolved
+from agentkit.agent.rewriting import framed, put_name, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
+from agentkit.devices.adapter import Device
 from agentkit.policy_rules import Verdict
 from agentkit.types import Intent, Outcome, Selector
 from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
-from agentkit.understanding.normalise import Normalised, fold, spell
+from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
+_ASKED = (Wanted.YES_OR_NO, Wanted.PIN)
 _STEP = "step"
 """Argument of the tools that change a value relative to the present one."""
-_EDGES = " .,!?;~"
 
 
 @dataclass
@@ -52,7 +53,8 @@ class FollowUps:
         words = self.words[turn.language]
         talk, said = words.talk, {fold(turn.text.text, words), fold(turn.text.original, words)}
         if said & {fold(w, words) for w in talk.undo}:
-            return self._undo(turn)
+            called_off = Answered(is_cancelled=True, why="the question was waved away")
+            return self._undo(turn) if dropped is None else called_off
         done = self._done(turn)
         if found := self._corrected(turn, done, dropped):
             return found
@@ -78,39 +80,39 @@ class FollowUps:
     def rewritten(self, turn: Turn) -> Iterator[Normalised]:
         """The text without words that only join it to the last turn, and with the app's own pronoun."""
         talk = self.words[turn.language].talk
-        text = turn.text.text
-        for pattern in talk.asides:
-            text = pattern.sub("", text).strip(_EDGES) or text
-        if talk.it and not self._names_something(turn):
-            for pattern in talk.pronouns:
-                text = pattern.sub(talk.it, text)
+        text = without_asides(turn.text.text, talk)
+        if (other := with_pronoun(text, talk)) != text and not self._names_something(turn):
+            text = other
         if text != turn.text.text:
             yield replace(turn.text, text=text)
 
     def spelled_out(self, turn: Turn, text: Normalised) -> Iterator[Normalised]:
         """The text with the device's name for the pronoun, and a value alone as a command."""
         talk, spoken = self.words[turn.language].talk, turn.view.spoken_of
-        if spoken is None:
-            return
-        device = turn.view.device(spoken.device_ids[0]) if len(spoken.device_ids) == 1 else None
-        if device is not None and talk.it and self.has_pronoun(turn, text):
-            name = next((n for n in device.names if n.isascii() == (turn.language == "en")), device.name)
-            yield replace(text, text=_pronoun(talk.it).sub(name.replace("\\", ""), text.text))
-        for rest in (text.text, *self._framed(turn, "corrections")):
+        rests = [text.text, *framed(turn.text, talk.corrections)]
+        if spoken is not None and len(spoken.device_ids) == 1 and says_it(text.text, talk):
+            device = turn.view.device(spoken.device_ids[0])
+            names = device.names[:3] if device is not None else ()
+            yield from (replace(text, text=put_name(text.text, n, talk)) for n in names if _is_in(n, turn.language))
+        for rest in rests:
             if rest != text.text:
                 yield replace(text, text=rest, is_question=False)
-            if talk.value:
-                yield replace(text, text=talk.value.format(rest=rest), is_question=False)
+            if spoken is not None:
+                yield from (replace(text, text=frame.format(rest=rest), is_question=False) for frame in talk.frames)
 
-    def has_pronoun(self, turn: Turn, text: Normalised) -> bool:
-        """Whether the text says "it"."""
-        it = self.words[turn.language].talk.it
-        return bool(it) and _pronoun(it).search(text.text) is not None
-
-    def referent(self, turn: Turn) -> Selector | None:
-        """The devices that a pronoun of this text means."""
+    def referent(self, turn: Turn, dropped: Pending | None) -> Selector | None:
+        """The devices that a pronoun of this text means: those just asked about, else those of the last turn."""
+        if dropped is not None and dropped.wanted in _ASKED:
+            asked = (Done(i, i.selector.device_ids) for i in dropped.intents)
+            return spoken_of(asked, turn.view, is_many=False)
         is_many = any(p.search(turn.text.text) for p in self.words[turn.language].talk.many)
         return spoken_of(self._done(turn), turn.view, is_many=is_many)
+
+    def candidates(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Device, ...]:
+        """The devices of the last turn that can do what is asked of "it"."""
+        ids = dict.fromkeys(i for done in self._done(turn) for i in done.device_ids)
+        types = [set(self._types(intent.tool)) for intent in intents]
+        return tuple(d for i in ids if (d := turn.view.device(i)) and all(d.type in able for able in types))
 
     def narrowed(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
         """Intents without any word for a device ("brighter"), bound to what was just spoken of, if that can do it."""
@@ -156,14 +158,17 @@ class FollowUps:
         return Answered(plan.intents, notes=stuck, why="undo of the last turn that moved something")
 
     def _corrected(self, turn: Turn, done: Sequence[Done], dropped: Pending | None) -> Answered | None:
-        asked = dropped.intents if dropped is not None and dropped.wanted in (Wanted.YES_OR_NO, Wanted.PIN) else ()
+        asked = dropped.intents if dropped is not None and dropped.wanted in _ASKED else ()
         bases = [Done(i, i.selector.device_ids) for i in asked] or list(done)
         if len(bases) != 1:
             return None
-        for rest in self._framed(turn, "corrections"):
+        whole = (turn.text.text,) if asked else ()
+        for rest in (*framed(turn.text, self.words[turn.language].talk.corrections), *whole):
             like = self._like(turn, rest, bases[0])
             if like:
-                return Answered(like, why="corrected what was asked") if asked else self._replacing(turn, like)
+                if dropped is None or not asked:
+                    return self._replacing(turn, like)
+                return Answered(like, when=dropped.when, why="corrected what was asked")
         return None
 
     def _replacing(self, turn: Turn, wanted: tuple[Intent, ...]) -> Answered:
@@ -189,19 +194,10 @@ class FollowUps:
     def _also(self, turn: Turn, done: Sequence[Done]) -> Answered | None:
         if len(done) != 1:
             return None
-        for rest in self._framed(turn, "also"):
+        for rest in framed(turn.text, self.words[turn.language].talk.also):
             if like := self._like(turn, rest, done[0]):
                 return Answered(like, why="the last turn for more devices")
         return None
-
-    def _framed(self, turn: Turn, kind: str) -> Iterator[str]:
-        """What stands inside the frames of a kind, in the text with and without its edges."""
-        talk = self.words[turn.language].talk
-        spelled = spell(turn.text.original).strip(_EDGES)
-        for pattern in talk.corrections if kind == "corrections" else talk.also:
-            for text in dict.fromkeys((spelled, turn.text.text)):
-                if found := pattern.match(text):
-                    yield found["rest"].strip(_EDGES)
 
     def _like(self, turn: Turn, rest: str, base: Done) -> tuple[Intent, ...]:
         """The last intent for other devices; empty if the rest names none, or names more than devices."""
@@ -233,13 +229,14 @@ def _alike(selector: Selector, last: Selector, turn: Turn) -> Selector:
     return replace(selector, device_class=last.device_class) if last.device_class and is_there else selector
 
 
+def _is_in(name: str, language: str) -> bool:
+    """Whether a name can stand in a sentence of a language."""
+    return name.isascii() == (language == "en")
+
+
 def _pinned(done: Done) -> Intent:
     return replace(done.intent, selector=Selector(device_ids=done.device_ids)) if done.device_ids else done.intent
 
 
 def _is_query(tool: Tool | None) -> bool:
     return tool is not None and tool.is_query
-
-
-def _pronoun(it: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![a-z]){re.escape(it)}(?![a-z])" if it.isascii() else re.escape(it), re.IGNORECASE)

@@ -13,6 +13,8 @@ from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.followup import FollowUps
 from agentkit.agent.pin import HIDDEN, read_code
+from agentkit.agent.question import which
+from agentkit.agent.rewriting import says_it
 from agentkit.agent.turn import End, Sentence, Turn, end_of
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
@@ -22,6 +24,9 @@ from agentkit.understanding.words import Words
 
 UNCLEAR = frozenset({"", "not_understood", "not_home"})
 """Reply keys of a tier that made nothing of the sentence."""
+
+NOT_HEARD = UNCLEAR | {"unknown_device"}
+"""The same, and a name that this home does not know: the last turn may tell what is meant."""
 
 
 class Understander(Protocol):
@@ -52,7 +57,7 @@ class Listener:
             found = found or self.follow_ups.read(turn, pending)
         if found is None:
             with turn.timed("understand"):
-                return self._understand(turn)
+                return self._understand(turn, pending)
         turn.path = "dialogue"
         if isinstance(found, Answered):
             turn.why.append(found.why)
@@ -75,7 +80,8 @@ class Listener:
         if answered := pending.read(turn.text, words, turn.view):
             return answered
         if pending.wanted is Wanted.TARGET:
-            return self.follow_ups.retarget(turn, pending)
+            named = self.follow_ups.retarget(turn, pending)
+            return None if named is None else replace(named, when=pending.when, text=pending.text)
         return pending.filled_with(turn.text.text) if pending.wants_text and self._is_free(turn) else None
 
     def _code(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
@@ -86,9 +92,12 @@ class Listener:
         turn.utterance = replace(turn.utterance, text=HIDDEN)
         turn.text = replace(turn.text, text=HIDDEN, original=HIDDEN)
         if self.acting.pin.try_code(code):
-            return Answered(pending.intents, has_pin=True, why="the code is right")
+            return Answered(
+                pending.intents, has_pin=True, when=pending.when, text=pending.text, why="the code is right"
+            )
         turn.why.append("the code is wrong")
-        return self.acting.ask_pin(turn, pending.intents, "ask.pin_again")
+        again = Answered(pending.intents, when=pending.when, text=pending.text)
+        return self.acting.ask_pin(turn, again, "ask.pin_again")
 
     def _is_free(self, turn: Turn) -> bool:
         """Whether a text is no sentence of its own, so that it can be the words that were asked for."""
@@ -100,10 +109,10 @@ class Listener:
             return False
         return found.kind in (Kind.NONE, Kind.REFUSE) and found.reply_key in UNCLEAR
 
-    def _understand(self, turn: Turn) -> Answered | End:
+    def _understand(self, turn: Turn, dropped: Pending | None) -> Answered | End:
         """Ask the tiers; an end if they call nothing."""
         try:
-            turn.view = replace(turn.view, spoken_of=self.follow_ups.referent(turn))
+            turn.view = replace(turn.view, spoken_of=self.follow_ups.referent(turn, dropped))
             found = self._find(turn)
             if isinstance(found, End):
                 return found
@@ -116,7 +125,7 @@ class Listener:
         turn.understanding, turn.path = replace(found, intents=intents), found.path
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
-        meant = Answered(intents, is_unsure=found.needs_confirmation)
+        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
         if found.kind is Kind.CALLS and intents:
             return meant
         bound = bind(intents, turn.view, self.acting.tools)
@@ -134,13 +143,24 @@ class Listener:
             if self._is_whole(found := self.understander.understand(text, turn.view)):
                 return found
         found = self.understander.understand(turn.text, turn.view)
-        if not (is_unclear(found) or found.reply_key == "unknown_device"):
+        if found.kind not in (Kind.NONE, Kind.REFUSE) or found.reply_key not in NOT_HEARD:
             return found
         for longer in self.follow_ups.spelled_out(turn, text):
             if self._is_whole(again := self.understander.understand(longer, turn.view)):
                 return again
-        asked = self._whom(turn, text)
-        return self.acting.ask_target(turn, asked) if asked else found
+            if again.kind is Kind.REFUSE and again.reply_key not in NOT_HEARD:
+                found = again  # a reason, such as a time, says more than "not understood"
+        unbound = self._unbound(turn, text)
+        if unbound is None:
+            return found
+        asked = Answered(unbound.intents, when=unbound.when)
+        devices = self.follow_ups.candidates(turn, unbound.intents)
+        if not devices:
+            return self.acting.ask_target(turn, asked)
+        if len(devices) > 1:
+            return self.acting.ask_which(turn, asked, which(devices, turn.view))
+        one = Selector(device_ids=(devices[0].id,), types=(devices[0].type,))
+        return replace(unbound, intents=tuple(replace(i, selector=one) for i in unbound.intents))
 
     def _is_whole(self, found: Understanding) -> bool:
         """Whether a text that nobody said is understood without a doubt or a gap."""
@@ -149,16 +169,16 @@ class Listener:
         is_full = all(missing_argument(tool, intent.args) is None for tool, intent in pairs)
         return found.kind is Kind.CALLS and is_full and not found.needs_confirmation
 
-    def _whom(self, turn: Turn, text: Normalised) -> tuple[Intent, ...]:
-        """The intents of a sentence that would be clear if one knew what "it" is."""
-        if turn.view.spoken_of is not None or not self.follow_ups.has_pronoun(turn, text):
-            return ()
+    def _unbound(self, turn: Turn, text: Normalised) -> Understanding | None:
+        """The sentence as it would be clear if one knew what "it" is."""
+        if turn.view.spoken_of is not None or not says_it(text.text, self.words[turn.language].talk):
+            return None
         devices = turn.view.devices
         anything = Selector(
             device_ids=tuple(d.id for d in devices), types=tuple(dict.fromkeys(d.type for d in devices))
         )
         found = self.understander.understand(text, replace(turn.view, spoken_of=anything))
-        return found.intents if self._is_whole(found) else ()
+        return found if self._is_whole(found) else None
 
     def _with_gaps(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
         """Leave out texts that say nothing ("add something to the list"), so that they are asked for."""

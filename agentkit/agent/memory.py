@@ -1,8 +1,8 @@
 """What each conversation did last: whom "it" means, what "again" repeats, what "undo" puts back.
 
 What really ran or was really answered is kept (if nothing of the turn did, what it tried), as intents and device ids,
-never as states: whoever refers to it reads the devices anew. Both memories end with time; a turn that came to nothing ends the first one at once, because
-"it" would otherwise mean something older than what was just said.
+never as states: whoever refers to it reads the devices anew. Both memories end with time; a turn that came to nothing
+ends the first one at once, because "it" would otherwise mean something older than what was just said.
 """
 
 from __future__ import annotations

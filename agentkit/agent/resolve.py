@@ -67,7 +67,8 @@ def resolve(intent: Intent, view: HomeView, tool: Tool, speaker_area: str | None
     """Find the devices of an intent.
 
     Ids win over names, names over kinds. A name in several rooms is decided by the speaker's room; so is a kind without
-    a name or room, when that room has such a device; but "which lights are on" asks about the whole home. Availability plays no part: execution reports it.
+    a name or room, when that room has such a device; but "which lights are on" asks about the whole home. Availability
+    plays no part: execution reports it.
     """
     if tool.scope == "home":
         return Resolved((Step(tool, intent.args),))

@@ -59,14 +59,6 @@ def say(line: str) -> None:
 
 def example(url: str, app: App) -> str:
     """A command that can be pasted into a shell: the first plain tool that fits the first device."""
-    said = next(
-        (
-            f"{tool.name.replace('_', ' ')} {device.name}"
-            for device in app.home.devices
-            for tool in app.tools.values()
-            if device.type in tool.types and not tool.params and not tool.is_query
-        ),
-        "hello",
-    )
+    said = next(app.plain_commands(), "hello")
     body = json.dumps({"text": said}, ensure_ascii=False)
     return f"curl -s {url}/v1/command -H 'content-type: application/json' -d {shlex.quote(body)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agentkit.devices.adapter import Area, Device, Floor
+from agentkit.planned import Entry
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,12 @@ class View:
     area: str | None = None
     """Area id of the speaker."""
     user: str | None = None
+    entries: tuple[Entry, ...] = ()
+    """Timers, alarms and plans that are kept now."""
+    session: str = "default"
+    source: str = "cli"
+    text: str = ""
+    """The utterance, for what is kept of it."""
 
     def device(self, device_id: str) -> Device | None:
         """Find a device by its id."""

@@ -13,7 +13,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from agentkit.errors import AgentKitError, Busy, DeviceError, DeviceUnknown, NotReady, TextTooLong, UtteranceError
+from agentkit.errors import (
+    AgentKitError,
+    Busy,
+    DeviceError,
+    DeviceUnknown,
+    NotReady,
+    ScheduleError,
+    ScheduleUnknown,
+    TextTooLong,
+    UtteranceError,
+)
 from agentkit.host import Phase
 
 log = logging.getLogger("agentkit.server")
@@ -22,6 +32,8 @@ STATUS_OF: tuple[tuple[type[AgentKitError], int], ...] = (
     (NotReady, 503),
     (DeviceUnknown, 404),
     (DeviceError, 422),
+    (ScheduleUnknown, 404),
+    (ScheduleError, 503),
     (TextTooLong, 413),
     (UtteranceError, 422),
 )

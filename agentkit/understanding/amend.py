@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.words import Words
 
 _IDLE = frozenset({Role.FILLER, Role.COPULA, Role.WISH, Role.POINTER, Role.ALSO})
 _PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME})
@@ -27,7 +30,16 @@ def amend(before: str, after: str, lexicon: Lexicon) -> list[str]:
     return list(found)
 
 
-def stands_alone(after: str, lexicon: Lexicon) -> bool:
+def corrections(text: Normalised, lexicon: Lexicon, words: Words) -> list[str]:
+    """What a text may mean as the correction of what stood before it; empty if it is a command of its own."""
+    before, after = fold(text.taken_back, words), fold(text.text, words)
+    if not before or _stands_alone(after, lexicon):
+        return []
+    joined = f"{before} {after}" if before.isascii() else f"{before}{after}"
+    return [*amend(before, after, lexicon), joined]
+
+
+def _stands_alone(after: str, lexicon: Lexicon) -> bool:
     """Whether a correction is a command of its own: it has a verb and something to act on."""
     cuts = itertools.islice(lexicon.cuts(after), _MAX_TRIED)
     return any(any(i.role is Role.ACT for i in c) and any(i.role in TARGETS for i in c) for c in cuts)
@@ -71,3 +83,10 @@ def _last_span(items: Sequence[Item], roles: frozenset[Role]) -> tuple[int, int]
         elif run and item.role not in _IDLE:
             break
     return (run[-1].start, run[0].end) if run else None
+
+
+def is_called_off(text: Normalised, words: Words) -> bool:
+    """Whether the utterance, or its last clause in Chinese, calls off what was asked."""
+    cancels = {fold(c, words) for c in words.cancel}
+    last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
+    return fold(text.text, words) in cancels or fold(last, words) in cancels

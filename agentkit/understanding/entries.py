@@ -57,7 +57,6 @@ TARGETS = frozenset(
 )
 USUAL = "usual"
 """Value of a piece that asks for the usual difference."""
-PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
 
 

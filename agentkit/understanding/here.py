@@ -1,4 +1,4 @@
-"""Keep a question about "here" in the speaker's room; without such a word it may be about the whole home."""
+"""Questions about "here", which is the speaker's room, and questions in the words of a command, which must not run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentkit.types import Intent, Understanding
+from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -22,6 +22,25 @@ def placed_here(
     if view.speaker_area is None or not is_here:
         return found
     return replace(found, intents=tuple(_placed(i, view.speaker_area, tools.get(i.tool)) for i in found.intents))
+
+
+def asked(found: Understanding, text: Normalised, words: Words, tools: Mapping[str, Tool]) -> Understanding:
+    """The question that stands behind commands, if the sentence ends like one; kind NONE if it cannot be told."""
+    is_asking = text.is_question and not text.is_request
+    is_asking = is_asking and any(p.search(spell(text.original).strip(" .?!")) for p in words.talk.questions)
+    if not is_asking or all(tools[i.tool].is_query for i in found.intents if i.tool in tools):
+        return found
+    reader = next(
+        (t for t in tools.values() if t.is_query and {"state", "question"} <= {p.name for p in t.params}), None
+    )
+    states = [words.talk.asked.get(i.tool) for i in found.intents]
+    if reader is None or None in states:
+        return replace(found, kind=Kind.NONE, intents=(), reply_key="")
+    intents = (
+        Intent(reader.name, {"question": "all", "state": state}, intent.selector)
+        for intent, state in zip(found.intents, states, strict=True)
+    )
+    return replace(found, intents=tuple(intents), why=f"asked, not told: {found.why}")
 
 
 def without_here(text: Normalised, words: Words) -> Normalised | None:

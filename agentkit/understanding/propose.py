@@ -1,7 +1,7 @@
 """What to ask about a home sentence that no tier understood: a reading of its known pieces, or what exactly is meant.
 
-A reading is only ever proposed ("Unlock the front door?") and runs after a yes. It is made of the pieces that are known,
-so the unknown rest may say anything; a time, condition or negation in the sentence therefore leads to an open question.
+A reading is only ever proposed ("Unlock the front door?") and runs after a yes. It is made of the pieces that are
+known, so the unknown rest may say anything; with a time, condition or negation in the sentence the question is open.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 MAX_INTENTS = 2
-MAX_UNKNOWN = 40
-"""Characters of a sentence that may stay unknown; more is about something else."""
+MAX_UNKNOWN, MAX_UNKNOWN_OF_KIND = 36, 16
+"""Characters of a sentence that may stay unknown where it names a device or room, and where it names only a kind."""
 _NOTHING = Understanding(Kind.NONE)
 _THINGS = TARGETS - {Role.IT, Role.ALL, Role.HERE}
 
@@ -50,7 +50,7 @@ class Proposer:
         hinted = _hinted(folded, words)
         is_command = any(p.search(folded) for p in words.talk.starts)
         parts = [hinted] if hinted else [folded, *_clauses(text.text, words)] if is_command else []
-        read = next((r for p in parts if (r := self._read(p, view, words, lexicon))), ())
+        read = next((r for p in parts if (r := self._read(p, view, words, lexicon, is_hinted=bool(hinted)))), ())
         read = read if hinted or all(is_specific(i, view) for i in read) else ()
         if read and not is_guarded:
             return Understanding(
@@ -60,14 +60,18 @@ class Proposer:
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
         return _NOTHING
 
-    def _read(self, folded: str, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+    def _read(
+        self, folded: str, view: HomeView, words: Words, lexicon: Lexicon, *, is_hinted: bool
+    ) -> tuple[Intent, ...]:
         known, n_unknown = _known(folded, lexicon.mentions(folded))
-        if n_unknown > MAX_UNKNOWN:
+        if n_unknown > MAX_UNKNOWN and not is_hinted:
             return ()
         for cut in lexicon.cuts(known):
-            if not any(i.role in _THINGS for i in cut):
+            if not any(i.role in _THINGS for i in cut) or _has_kind_for_name(cut, known, lexicon):
                 continue
             found = self.phrases.read(cut, view, words.language)
+            if n_unknown > MAX_UNKNOWN_OF_KIND and not is_hinted and not all(_is_named(i) for i in found):
+                continue
             if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):
                 return found
         return ()
@@ -77,14 +81,19 @@ class Proposer:
         folded = fold(text.text, words)
         verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold(p.split("…")[0], words))}, key=len)
         for verb in (v for v in reversed(verbs) if _starts(folded, v)):
-            if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon):
+            can_lack_topic = verb in {fold(w, words) for w in words.talk.sets}
+            if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon, can_lack_topic):
                 return found
         return ()
 
-    def _valueless(self, rest: str, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+    def _valueless(
+        self, rest: str, view: HomeView, words: Words, lexicon: Lexicon, can_lack_topic: bool
+    ) -> tuple[Intent, ...]:
         """The call for what a command without its verb names, by the topic said or the usual value of its kind."""
         topics = [(t, fold(w, words)) for t, listed in words.topics.items() for w in listed]
         said = next(((t, w) for t, w in sorted(topics, key=lambda x: -len(x[1])) if _has(rest, w)), None)
+        if said is None and not can_lack_topic:
+            return ()
         rest = rest if said is None else _without(rest, said[1])
         for rule in self.phrases.phrases.values:
             is_meant = rule.topic == said[0] if said is not None else rule.value == "number" and not rule.needs_topic
@@ -101,9 +110,22 @@ def _clauses(text: str, words: Words) -> list[str]:
 
 def is_specific(intent: Intent, view: HomeView) -> bool:
     """Whether a selector names a device or a room, or fits one device only: a mere kind could be meant of anything."""
+    return _is_named(intent) or len(select(intent.selector, view)) == 1
+
+
+def _is_named(intent: Intent) -> bool:
     selector = intent.selector
-    is_named = selector.names or selector.device_ids or selector.areas or selector.floors
-    return bool(is_named) or len(select(selector, view)) == 1
+    return bool(selector.names or selector.device_ids or selector.areas or selector.floors)
+
+
+def _has_kind_for_name(cut: Iterable[Item], text: str, lexicon: Lexicon) -> bool:
+    """Whether a mere word for a kind ("light") was taken for the name of one device."""
+    names = [(i.start, i.end) for i in cut if i.role is Role.NAME]
+    return any(
+        other.role in (Role.KIND, Role.CLASS) and other.end == end
+        for start, end in names
+        for other in lexicon.at(text, start)
+    )
 
 
 def _hinted(folded: str, words: Words) -> str | None:

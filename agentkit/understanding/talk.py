@@ -35,20 +35,24 @@ class Talk:
     """The pronoun that the words file knows."""
     many: Patterns = ()
     """Pronouns that mean several things."""
-    value: str = ""
-    """Command made of a value alone: "set it to {rest}"."""
+    frames: tuple[str, ...] = ()
+    """Commands about "it" made of what a follow-up leaves of them: "set it to {rest}", "{rest} it"."""
     ordinals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Place in a list of options (from 1; -1 = the last) → words for it."""
     everything: tuple[str, ...] = ()
     """Answers that take all options."""
     something: tuple[str, ...] = ()
     """Words that leave open what a free text is ("something")."""
+    sets: tuple[str, ...] = ()
+    """Verbs that want a value even if the sentence does not say which ("set the thermostat")."""
     hints: Mapping[str, str] = field(default_factory=dict)
     """Pattern of an indirect wish → the command it may stand for; never done without a yes."""
     starts: Patterns = ()
     """How a command begins whose known pieces may be proposed although the rest is not understood."""
     questions: Patterns = ()
     """Ends of a sentence that ask how things are, also without a question mark, so nothing may be done for it."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """Tool → the state that a question in the words of its command asks for ("关了吗")."""
     vague: Patterns = ()
     """Wishes about this home that leave open what to do; they are asked back."""
     digits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -71,16 +75,23 @@ def read_talk(raw: Mapping[str, Any], *, path: Path | str = "dialogue") -> Talk:
 
 
 def _read(key: str, value: Any, path: Path | str) -> Any:
-    if key in ("it", "value"):
+    if key == "it":
         return _of(str, "text", key, value, path)
     if key in _TABLES:
         table = _of(Mapping, "a mapping", key, value, path)
         return {str(k): _texts(f"{key}.{k}", v, path) for k, v in table.items()}
+    if key == "asked":
+        return {str(k): _word(v) for k, v in _of(Mapping, "a mapping", key, value, path).items()}
     if key == "hints":
         table = _of(Mapping, "a mapping", key, value, path)
         return {_pattern(key, str(k), path).pattern: str(v) for k, v in table.items()}
     texts = _texts(key, value, path)
     return tuple(_pattern(key, text, path) for text in texts) if key in _PATTERNS else texts
+
+
+def _word(value: Any) -> str:
+    """Text as written: YAML reads on and off as booleans."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def _texts(key: str, value: Any, path: Path | str) -> tuple[str, ...]:

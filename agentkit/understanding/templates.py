@@ -48,13 +48,13 @@ class TemplateTier:
             if found.kind is Kind.NONE:
                 continue
             if found.kind is Kind.CALLS or found.kind is Kind.SAY:
-                return _timed(_as_spoken(found, text), start)
+                return _timed(found, start)
             refusal = refusal or found
         if refusal is None:
             return _timed(Understanding(Kind.NONE, why="no template consumes the sentence"), start)
         if refusal.reply_key == NO_DEVICE:  # the resolver tells what the home lacks
             refusal = replace(refusal, kind=Kind.CALLS)
-        return _timed(_as_spoken(refusal, text), start)
+        return _timed(refusal, start)
 
     def _results(self, text: Normalised, view: HomeView) -> Iterator[RecognizeResult]:
         """Matches in order of trust; a pack is asked only when the ones before it gave nothing that counts."""
@@ -75,17 +75,6 @@ class TemplateTier:
         if language not in self._packs:
             self._packs[language] = load_packs(self._templates, language)
         return self._packs[language]
-
-
-def _as_spoken(found: Understanding, text: Normalised) -> Understanding:
-    """Free text in the characters that were said, not in those that were matched."""
-    intents = tuple(
-        replace(
-            i, args={k: text.as_spoken(v) if isinstance(v, str) and not v.isascii() else v for k, v in i.args.items()}
-        )
-        for i in found.intents
-    )
-    return replace(found, intents=intents)
 
 
 def _timed(found: Understanding, start: float) -> Understanding:

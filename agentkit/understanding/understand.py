@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Kind, Understanding
-from agentkit.understanding.amend import amend, stands_alone
+from agentkit.understanding.amend import corrections, is_called_off
+from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, takes_number
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard
-from agentkit.understanding.here import placed_here, without_here
+from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
-from agentkit.understanding.selecting import select
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
+from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
+from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
 
@@ -81,80 +82,98 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
-        if _is_called_off(text, words):
+        if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (
-            self._amended,
-            self._match,
-            self._excluded,
-            self._guarded,
-            self._asked_here,
-            self._mixed,
-            self._mend,
-            self._ask_model,
-        ):
+        tiers = (self._timers, self._sure, self._planned, self._guarded)
+        for tier in (*tiers, self._asked_here, self._mixed, self._mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
-        found = placed_here(found, text, view, words, self._tools)
+        found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
-        quick = self._quick(text, view)
-        if quick is not None and not any(self._tools[i.tool].is_query for i in quick.intents):
+        is_first = self._words[text.language].is_pieces_first
+        quick = self._phrases.match(text, view) if is_first else None
+        if quick is not None and quick.intents and not is_question(quick, self._tools):
             return quick
-        first = self._templates.match(text, view)
-        if first.kind is not Kind.NONE and not self._is_weak(first):
+        first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
+        if first.kind is not Kind.NONE and not is_weak(first, self._tools):
             return first
         second = self._phrases.match(text, view) if quick is None else quick
-        chosen = first if second.kind is Kind.NONE or self._is_as_good(first, second, view) else second
+        chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
 
-    def _quick(self, text: Normalised, view: HomeView) -> Understanding | None:
-        """What the pieces say, in a language where they are tried first; None if they say nothing."""
-        is_first = self._words[text.language].is_pieces_first
-        found = self._phrases.match(text, view) if is_first else Understanding(Kind.NONE)
-        return found if found.kind is Kind.CALLS else None
-
-    def _is_as_good(self, first: Understanding, second: Understanding, view: HomeView) -> bool:
-        """Whether a template's reading of a question is no wider than that of the pieces."""
-        both = (*first.intents, *second.intents)
-        if first.kind is not Kind.CALLS or first.reply_key or not all(self._tools[i.tool].is_query for i in both):
-            return False
-        reached = [{d.id for i in found.intents for d in select(i.selector, view)} for found in (first, second)]
-        return bool(reached[0]) and not reached[1] < reached[0]
-
-    def _is_weak(self, found: Understanding) -> bool:
-        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
-        has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
-        return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
-
-    def _amended(self, text: Normalised, view: HomeView) -> Understanding:
-        """Read a correction that is no command of its own as part of the command it corrects."""
-        if not text.taken_back:
-            return Understanding(Kind.NONE)
+    def _sure(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
         words = self._words[text.language]
         lexicon = self._phrases.lexicon(view, words)
-        before, after = fold(text.taken_back, words), fold(text.text, words)
-        if stands_alone(after, lexicon):
-            return Understanding(Kind.NONE)
-        joined = f"{before} {after}" if before.isascii() else f"{before}{after}"
-        for candidate in (*amend(before, after, lexicon), joined):
+        corrected = corrections(text, lexicon, words)
+        for candidate in corrected:
             found = self._match(replace(text, text=candidate, taken_back=""), view)
             if found.kind is Kind.CALLS and not found.reply_key:
                 return replace(found, why=f"corrected to {candidate!r}; {found.why}")
-        return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+        if corrected:
+            return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+        found = self._match(text, view)
+        return found if found.kind is not Kind.NONE else Excluder(self._match, lexicon, words, view).read(text)
 
-    def _excluded(self, text: Normalised, view: HomeView) -> Understanding:
-        """Read a sentence that leaves something out, or forbids one thing and commands another."""
+    def _timers(self, text: Normalised, view: HomeView) -> Understanding:
+        start = time.perf_counter()
+        found = read_timer(text, self._words[text.language], view)
+        timings = {"timers": (time.perf_counter() - start) * 1000}
+        if any(i.tool not in self._tools for i in found.intents):
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(found, timings_ms=timings)
+
+    def _planned(self, text: Normalised, view: HomeView) -> Understanding:
+        """A command with a time: what is left without the time must be understood whole, and is due then."""
+        start = time.perf_counter()
         words = self._words[text.language]
-        return Excluder(self._match, self._phrases.lexicon(view, words), words, view).read(text)
+        found = find_when(text.text, words.time)
+        timings = {"when": (time.perf_counter() - start) * 1000}
+        if found.when is None and found.problem is None:
+            return Understanding(Kind.NONE, timings_ms=timings)
+        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        if found.when is None:
+            kind = (
+                "question"
+                if is_question(self._match(replace(text, text=found.rest), view), self._tools)
+                else str(found.problem)
+            )
+            hit = GuardHit(kind, found.words)
+            return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
+        rest = replace(text, text=found.rest)
+        inner = self._inner(rest, view)
+        timings |= inner.timings_ms
+        if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
+            return self._not_yet(hit_in_rest, timings)
+        if inner.kind is Kind.NONE and is_home and found.rest:
+            return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
+        if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
+
+    def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
+        """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
+        found = self._sure(rest, view)
+        found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
+        if found.kind is not Kind.NONE or self._model is None or not rest.text:
+            return found
+        if guard(rest.text, self._words[rest.language]) is not None:
+            return Understanding(Kind.NONE)
+        asked = self._model.understand(rest, view)
+        return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
+
+    def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
+        values = {"kind": hit.kind, "words": hit.words}
+        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
@@ -165,8 +184,7 @@ class Understander:
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
-        values = {"kind": hit.kind, "words": hit.words}
-        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+        return self._not_yet(hit, timings)
 
     def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
         """A question with "here" in it, read without that word; the room is put in afterwards."""
@@ -179,38 +197,41 @@ class Understander:
         """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
         if text.text.isascii() or not any(c.isascii() and c.isalpha() for c in text.text):
             return Understanding(Kind.NONE)
-        for language in self._words:
-            other = normalise(text.text, language, self._words[language])
-            if guard(other.text, self._words[language]) is None:
-                found = self._phrases.match(other, view)
-                if found.kind is Kind.CALLS:
-                    return found
-        return Understanding(Kind.NONE)
+        bare = text.text
+        for language, words in self._words.items():
+            bare = normalise(bare, language, words).text
+        if any(guard(bare, words) is not None for words in self._words.values()):
+            return Understanding(Kind.NONE)
+        tries = (self._phrases.match(replace(text, text=bare, language=language), view) for language in self._words)
+        return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
         words = self._words[text.language]
         folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
         mended = repair(folded, lexicon)
+        heard = {} if mended is not None else {m.text: m.is_exact for m in mend_sound(folded, lexicon)}
+        found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         if mended is not None:
-            found = {mended: self._match(replace(text, text=mended), view)}
-        else:
-            heard = {m.text: m.is_exact for m in mend_sound(folded, lexicon)}
-            found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
+            found[mended] = self._match(replace(text, text=mended), view)
         found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
         if not found or len({repr(f.intents) for f in found.values()}) > 1:
             return Understanding(Kind.NONE)
         said, first = next(iter(found.items()))
         is_query = all(self._tools[i.tool].is_query for i in first.intents)
-        is_sure = is_query or (mended is None and any(heard[m] for m in found))
+        is_sure = is_query or any(heard.get(m, False) for m in found)
         return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
+        return self._named(found, text, view)
+
+    def _named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """A refusal that names the device the home lacks, if that is why."""
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
-        if (asked := self._proposer.propose(text, view)).kind is not Kind.NONE:
-            return asked
+        if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:
+            return proposed
         words = self._words[text.language]
         name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
         if name is None:
@@ -222,13 +243,6 @@ class Understander:
         is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
-
-
-def _is_called_off(text: Normalised, words: Words) -> bool:
-    """Whether the utterance, or its last clause in Chinese, calls off what was asked."""
-    cancels = {fold(c, words) for c in words.cancel}
-    last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
-    return fold(text.text, words) in cancels or fold(last, words) in cancels
 
 
 def _why(hit: GuardHit) -> str:
