@@ -43,7 +43,8 @@ def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:
 
 def as_spoken(found: Understanding, text: Normalised, view: HomeView) -> Understanding:
     """Free text in the characters that were said, not in those that were matched; names stay the home's own."""
-    own = {n for place in (*view.areas, *view.floors, *view.devices) for n in place.names}
+    own = {n for d in view.devices for n in d.names} | {n for a in view.areas for n in a.names}
+    own |= {n for f in view.floors for n in f.names}
     intents = tuple(
         replace(i, args={k: v if not isinstance(v, str) or v in own else text.as_spoken(v) for k, v in i.args.items()})
         for i in found.intents

