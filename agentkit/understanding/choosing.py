@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentkit.types import Kind, Understanding
+from agentkit.types import Kind, Understanding, Value
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.reading import NO_DEVICE
@@ -45,8 +45,10 @@ def as_spoken(found: Understanding, text: Normalised, view: HomeView) -> Underst
     """Free text in the characters that were said, not in those that were matched; names stay the home's own."""
     own = {n for d in view.devices for n in d.names} | {n for a in view.areas for n in a.names}
     own |= {n for f in view.floors for n in f.names}
-    intents = tuple(
-        replace(i, args={k: v if not isinstance(v, str) or v in own else text.as_spoken(v) for k, v in i.args.items()})
-        for i in found.intents
-    )
-    return replace(found, intents=intents)
+
+    def respelled(value: Value) -> Value:
+        is_text = isinstance(value, str) and not value.isascii() and value not in own
+        return text.as_spoken(str(value)) if is_text else value
+
+    intents = (replace(i, args={k: respelled(v) for k, v in i.args.items()}) for i in found.intents)
+    return replace(found, intents=tuple(intents))

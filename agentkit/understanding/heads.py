@@ -21,8 +21,8 @@ class Head:
     acts: tuple[str, ...]
     first: int
     last: int
-    follows: bool = False
-    """It must come after what it acts on ("lights on")."""
+    side: str = ""
+    """after: it must come after what it acts on ("lights on"); before: it must come before it (关了灯)."""
 
 
 def verb_table(words: Words) -> VerbTable:
@@ -31,7 +31,7 @@ def verb_table(words: Words) -> VerbTable:
     for act, phrases in words.verbs.items():
         for phrase in phrases:
             chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
-            key = ("…", *chunks) if phrase.startswith("…") else chunks
+            key = ("…", *chunks) if phrase.startswith("…") else (*chunks, "…") if phrase.endswith("…") else chunks
             table[key] = (*table.get(key, ()), act)
     return table
 
@@ -49,28 +49,29 @@ def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head
             pieces = [items[p] for p in chosen]
             if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
                 continue
-            for acts, follows in _acts_of(pieces, verbs):
+            for acts, side in _acts_of(pieces, verbs):
                 for rest in walk(at + n):
-                    yield (Head(acts, chosen[0], chosen[-1], follows), *rest)
+                    yield (Head(acts, chosen[0], chosen[-1], side), *rest)
 
     yield from walk(0)
 
 
-def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Acts that verb pieces may mean, and whether they must follow what they act on."""
+def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Acts that verb pieces may mean, and on which side of what they act on they must stand."""
     if pieces[0].role is Role.STATE:
-        yield (pieces[0].value,), False
+        yield (pieces[0].value,), ""
         return
-    key = tuple(p.value for p in pieces)
-    if key in verbs:
-        yield verbs[key], False
-    if ("…", *key) in verbs:
-        yield verbs[("…", *key)], True
+    chunks = tuple(p.value for p in pieces)
+    for key, side in ((chunks, ""), (("…", *chunks), "after"), ((*chunks, "…"), "before")):
+        if key in verbs:
+            yield verbs[key], side
 
 
 def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
-    """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
-    if not head.follows:
+    """Whether a verb that must stand on one side does, and is no preposition ("on the first floor")."""
+    if not head.side:
         return True
+    if head.side == "before":
+        return any(i.role in TARGETS for i in items[head.last + 1 : end])
     has_target = any(i.role in TARGETS for i in items[start : head.first])
     return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)

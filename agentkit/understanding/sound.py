@@ -56,6 +56,9 @@ def _spans(items: Iterable[Item]) -> set[int]:
 def _words_by_sound(lexicon: Lexicon) -> Mapping[str, tuple[str, ...]]:
     """Sound of the first character → words of this home and its kinds, the longest first."""
     words = {e.text for e in lexicon.entries if e.role in _MENDED and 1 < len(e.text) <= _LONGEST}
+    short = {e.text for e in lexicon.entries if e.role in (Role.KIND, Role.CLASS) and len(e.text) == 1}
+    areas = {e.text for e in lexicon.entries if e.role is Role.AREA and len(e.text) < _LONGEST}
+    words |= {area + kind for area in areas for kind in short}
     table: dict[str, list[str]] = {}
     for word in sorted(words, key=lambda w: (-len(w), w)):
         for sound in {_blur(s) for s in _sounds(word[0])} if all(map(_sounds, word)) else ():
