@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.types import Args, Intent, Selector, Value
-from agentkit.understanding.entries import Item, Role
+from agentkit.understanding.entries import USUAL, Item, Role
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
 from agentkit.understanding.target import Group, TargetFinder
@@ -78,7 +78,11 @@ class ClauseReader:
         if not group.values:
             if group.has(Role.UNIT, Role.TO, Role.BY):
                 return None
-            return args if not group.has(Role.SLIGHT) else _slightly(rule, args)
+            return (
+                args
+                if not group.has(Role.SLIGHT)
+                else _slightly(rule, args, is_usual=group.of(Role.SLIGHT) == (USUAL,))
+            )
         units = set(group.of(Role.UNIT))
         if group.has(Role.SLIGHT):
             return None  # "a little cooler, 21 degrees": the number is no difference
@@ -137,11 +141,13 @@ def replace_place(group: Group) -> Group:
     return Group(tuple(i for i in group.items if i.role not in (Role.AREA, Role.HERE)))
 
 
-def _slightly(rule: ActRule, args: Mapping[str, Value]) -> dict[str, Value] | None:
+def _slightly(rule: ActRule, args: Mapping[str, Value], *, is_usual: bool) -> dict[str, Value] | None:
     """Half of the usual difference; an act that knows no difference cannot be done slightly."""
     step = args.get(rule.amount or "")
     if rule.amount is None or not isinstance(step, (int, float)):
         return None
+    if is_usual:
+        return dict(args)
     return {**args, rule.amount: plain(step / 2 if abs(step) > 1 else step)}
 
 

@@ -32,6 +32,10 @@ class Role(StrEnum):
     WISH = "wish"
     COPULA = "copula"
     TOPIC = "topic"
+    REPORT = "report"
+    """How things are, in a question."""
+    ASK = "ask"
+    """A word that asks: its kind of question."""
     NUMBER = "number"
     UNIT = "unit"
     COLOR = "color"
@@ -44,12 +48,15 @@ class Role(StrEnum):
     SLIGHT = "slight"
     ALSO = "also"
     PREPOSITION = "preposition"
+    POINTER = "pointer"
     FILLER = "filler"
 
 
 TARGETS = frozenset(
     {Role.NAME, Role.PART, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
 )
+USUAL = "usual"
+"""Value of a piece that asks for the usual difference."""
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
 
 
@@ -84,6 +91,7 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
             taken.add(folded)
             yield from _with_s(folded, role, value)
             yield from (Entry(text, role, value) for text in _joined(folded))
+    yield from (Entry(text, Role.AREA, area) for text, area in _rooms(view, words) if text not in taken)
     kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
     for device in view.devices:
         for name in device.names:
@@ -94,6 +102,16 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
                 yield from _with_s(part, Role.PART, part)
                 if part not in taken and part.rpartition(" ")[2] in kinds:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
+
+
+def _rooms(view: HomeView, words: Words) -> Iterator[tuple[str, str]]:
+    """Other words for the rooms of a home, where only one room can be meant."""
+    names = [(a.id, {fold(n, words) for n in a.names}) for a in view.areas]
+    for listed in words.rooms.values():
+        spellings_of = {fold(w, words) for w in listed}
+        meant = [area for area, own in names if own & spellings_of]
+        if len(meant) == 1:
+            yield from ((text, meant[0]) for text in spellings_of)
 
 
 def _joined(folded: str) -> Iterator[str]:
@@ -162,7 +180,33 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.SLIGHT, words.slightly),
         (Role.ALSO, words.also),
         (Role.PREPOSITION, words.prepositions),
+        (Role.POINTER, words.pointers),
         (Role.FILLER, words.fillers),
+    )
+    for role, listed in lists:
+        yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+    yield from (Entry(fold(p, words), Role.SLIGHT, USUAL) for p in words.somewhat)
+
+
+def ask_entries(words: Words) -> Iterator[Entry]:
+    """What questions are made of, beside the names of the home."""
+    tables: Sequence[tuple[Role, Table]] = (
+        (Role.KIND, words.kinds),
+        (Role.CLASS, words.device_classes),
+        (Role.TOPIC, words.topics),
+        (Role.TOPIC, words.attributes),
+        (Role.REPORT, words.reports),
+        (Role.ASK, words.questions),
+    )
+    for role, table in tables:
+        for value, phrases in table.items():
+            yield from (Entry(fold(p, words), role, value) for p in phrases)
+    lists: Sequence[tuple[Role, Iterable[str]]] = (
+        (Role.ALL, words.everything),
+        (Role.HOME, words.whole_home),
+        (Role.HERE, words.here),
+        (Role.ALSO, words.also),
+        (Role.FILLER, (*words.fillers, *words.question_fillers)),
     )
     for role, listed in lists:
         yield from (Entry(fold(p, words) or p, role, p) for p in listed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentkit.understanding.entries import Entry, Item, Role, home_entries, word_entries
 from agentkit.understanding.home_view import HomeView
@@ -11,22 +11,25 @@ from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.words import Words
 
 _MAX_CUTS = 400
+_RANK = {role: n for n, role in enumerate(Role)}
 
 
 class Lexicon:
     """All phrases that a sentence about this home can be made of, indexed by their first character."""
 
-    def __init__(self, view: HomeView, words: Words) -> None:
+    def __init__(self, view: HomeView, words: Words, known: Iterable[Entry] | None = None) -> None:
+        """`known`: what sentences hold beside the home's names, if it is already at hand."""
         self._by_first: dict[str, list[Entry]] = {}
         self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
         """Device id → the words of each of its names."""
         seen: set[Entry] = set()
-        for entry in (*home_entries(view, words), *word_entries(words)):
+        for entry in (*home_entries(view, words), *(word_entries(words) if known is None else known)):
             if entry.text and entry not in seen:
                 seen.add(entry)
                 self._by_first.setdefault(entry.text[0], []).append(entry)
         for entries in self._by_first.values():
-            entries.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
+            entries.sort(key=lambda e: (-len(e.text), _RANK[e.role]))
+        self.entries = tuple(e for entries in self._by_first.values() for e in entries)
         self.vocabulary = frozenset(w for entries in self._by_first.values() for e in entries for w in e.text.split())
         """Every word that a known phrase holds."""
 

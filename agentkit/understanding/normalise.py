@@ -6,6 +6,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from agentkit.understanding.hanzi import simplify
+from agentkit.understanding.numbers import in_percent
 from agentkit.understanding.words import Words
 
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
@@ -21,13 +23,22 @@ class Normalised:
     """An utterance ready to be understood."""
 
     text: str
-    """Without frames of politeness, end marks and doubled spaces; case is kept for titles and names."""
+    """Without frames of politeness, end marks and doubled spaces, in simplified characters; case is kept."""
     language: str
     original: str
     is_question: bool = False
     """It ended in a question mark."""
     is_request: bool = False
     """A polite frame stood around it, so that a question mark asks for doing, not for knowing."""
+    taken_back: str = ""
+    """What stood before the last correction ("no, I mean"); the text may lean on it."""
+
+    def as_spoken(self, part: str) -> str:
+        """A part of the text in the characters of the original, for free text that is kept or shown."""
+        spelled = spell(self.original)
+        at = simplify(spelled).casefold().find(part.casefold())
+        is_safe = at >= 0 and len(spelled.casefold()) == len(spelled)
+        return spelled[at : at + len(part)] if is_safe else part
 
 
 def detect_language(text: str) -> str:
@@ -37,16 +48,18 @@ def detect_language(text: str) -> str:
 
 def normalise(text: str, language: str | None, words: Words) -> Normalised:
     """Clean an utterance: full width, control characters, spaces, polite frames, what the speaker took back."""
-    clean = spell(text)
+    clean = simplify(spell(text))
     is_question = clean.rstrip(" .!").endswith("?")
+    taken_back = ""
     for pattern in words.corrections:
         if found := list(pattern.finditer(clean)):
-            clean = clean[found[-1].end() :]
+            taken_back, clean = clean[: found[-1].start()], clean[found[-1].end() :]
     bare = _CJK_SPACE.sub("", clean).strip(_ENDS)
     core = _unframe(bare, words)
     is_asking = any(pattern.search(bare) for pattern in words.talk.questions)
     is_request = core != bare and not is_asking
-    return Normalised(core, language or detect_language(text), text, is_question or is_asking, is_request)
+    before = _unframe(_CJK_SPACE.sub("", taken_back).strip(_ENDS), words)
+    return Normalised(core, language or detect_language(text), text, is_question or is_asking, is_request, before)
 
 
 def spell(text: str) -> str:
@@ -62,14 +75,19 @@ def _unframe(text: str, words: Words) -> str:
     while before != text:
         before = text
         for pattern in words.polite:
-            shorter = pattern.sub("", text).strip(_ENDS)
+            if "rest" in pattern.groupindex:
+                found = pattern.search(text)
+                shorter = (found["rest"] if found else text).strip(_ENDS)
+            else:
+                shorter = pattern.sub("", text).strip(_ENDS)
             text = shorter or text
     return text
 
 
 def fold(text: str, words: Words) -> str:
     """Spell a text for comparison: lower case, no punctuation, one space, the words' own spellings."""
-    folded = _LOOSE.sub(" ", spell(text).casefold().replace("'", "")).strip()
+    folded = _LOOSE.sub(" ", simplify(spell(text)).casefold().replace("'", "")).strip()
+    folded = folded if folded.isascii() else in_percent(folded)
     for old, new in words.synonyms.items():
         if old in folded:
             folded = _replace(folded, old, new)

@@ -10,14 +10,20 @@ seventeen eighteen nineteen"""
 _UNITS = {w: n for n, w in enumerate(_SMALL.split())}
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _ENGLISH = {**_UNITS, **_TENS, "hundred": 100, "thousand": 1000}
-_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2, "〇": 0}
+_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2, "〇": 0, "俩": 2}
 _PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000, "萬": 10000}
 
+_CIPHERS = "零一二三四五六七八九"
+_CHINESE = rf"(?:\d+(?:\.\d+)?|[{_CIPHERS}两俩十廿卅]*百?[{_CIPHERS}两俩十廿卅]+(?:点[{_CIPHERS}]+)?|一?百)"
+_PERCENT = re.compile(
+    rf"百分之(?P<hundredths>{_CHINESE})|(?P<whole>百分之?百)|(?P<parts>[二三四五六八十])分之(?P<of>[一二三四五六七八九])"
+    r"|(?P<tenths>[一二三四五六七八九两]|(?<!\d)\d)成(?P<half>半)?(?!熟)"
+)
 _WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _NUMBER = re.compile(
     r"(?:(?P<digits>(?<![\w.])-?\d+(?:\.\d+)?(?![\d])|(?<=[^\x00-\x7f])\d+(?:\.\d+)?)"
     rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|\s+and\s+)(?:{_WORD}))*(?:\s+point\s+(?:{_WORD}))?\b)"
-    r"|(?P<chinese>负?(?:[零一二三四五六七八九两兩〇十千万萬]|百(?!分))+(?:点[零一二三四五六七八九]+)?))"
+    r"|(?P<chinese>(?:负|零下)?(?:[零一二三四五六七八九两兩俩〇十廿卅千万萬]|百(?!分))+(?:点[零一二三四五六七八九]+)?))"
     r"(?P<half>(?=度半))?"
 )
 
@@ -49,6 +55,27 @@ def in_digits(text: str) -> str:
         if said.isascii() or len(said) > 1:
             text = f"{text[: number.start]}{plain(number.value)}{text[number.end :]}"
     return text
+
+
+def in_percent(text: str) -> str:
+    """The text with Chinese percentages, tenths and fractions as digits: 百分之五十, 五成, 四分之三."""
+    return _PERCENT.sub(_percent, text) if "成" in text or "分之" in text or "百分" in text else text
+
+
+def _percent(match: re.Match[str]) -> str:
+    if match["whole"]:
+        return "100%"
+    if match["parts"]:
+        return f"{round(100 * (_chinese(match['of']) or 0) / (_chinese(match['parts']) or 1))}%"
+    if match["tenths"]:
+        tenths = (_number(match["tenths"]) or 0) + (0.5 if match["half"] else 0)
+        return f"{plain(10 * tenths)}%"
+    value = _number(match["hundredths"])
+    return match[0] if value is None else f"{plain(value)}%"
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text[0].isdigit() else _chinese(text)
 
 
 def plain(value: float) -> int | float:
@@ -86,7 +113,10 @@ def _english(text: str) -> float | None:
 
 
 def _chinese(text: str) -> float | None:
-    sign, text = (-1, text[1:]) if text.startswith("负") else (1, text)
+    minus = next((m for m in ("负", "零下") if text.startswith(m) and text != m), "")
+    sign, text = (-1 if minus else 1), text[len(minus) :].replace("廿", "二十").replace("卅", "三十")
+    if not text:
+        return None
     whole, _, fraction = text.partition("点")
     value = _chinese_whole(whole)
     if value is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from agentkit.errors import ConfigError
 from agentkit.types import Value
+from agentkit.understanding.asking import AskMap, read_asks
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,13 @@ class PhraseMap:
     """Act → acts that do the contrary."""
     naming: tuple[str, ...] = ()
     """Acts whose object must be a device: if this home does not know it, the refusal names it."""
+    asks: AskMap = field(default_factory=AskMap)
+    """What can be asked."""
 
 
 def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
     """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
-    known = {"acts", "values", "opposites", "naming"}
+    known = {"acts", "values", "opposites", "naming", "asks"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -83,7 +86,8 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
     for pair in raw.get("opposites") or ():
         for act in map(str, pair):
             opposites[act] = (*opposites.get(act, ()), *(str(other) for other in pair if str(other) != act))
-    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()}, opposites, naming)
+    by_topic = {topic: tuple(types) for topic, types in topics.items()}
+    return PhraseMap(acts, values, by_topic, opposites, naming, read_asks(raw.get("asks") or {}))
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:

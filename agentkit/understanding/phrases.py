@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
-from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries, word_entries
 from agentkit.understanding.groups import make_groups, share_place
+from agentkit.understanding.guard import guard
+from agentkit.understanding.heads import Head, VerbTable, head_choices, is_placed, verb_table
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.selecting import select
 from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -23,19 +26,11 @@ from agentkit.understanding.words import Words
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _MAX_CHARS = 400
+_GUARDED = frozenset(
+    {Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER}
+)
+_SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
-_AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
-
-
-@dataclass(frozen=True)
-class _Head:
-    """The verb of one clause, with the places of its halves."""
-
-    acts: tuple[str, ...]
-    first: int
-    last: int
-    follows: bool = False
-    """It must come after what it acts on ("lights on")."""
 
 
 class PhraseTier:
@@ -43,8 +38,18 @@ class PhraseTier:
 
     def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
-        self._verbs = {language: _verb_table(w) for language, w in words.items()}
-        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._verbs = {language: verb_table(w) for language, w in words.items()}
+        self._kind_words = frozenset(
+            w
+            for own in words.values()
+            for table in (own.kinds, own.device_classes)
+            for listed in table.values()
+            for w in listed
+        )
+        said = {language: tuple(word_entries(own)) for language, own in words.items()}
+        asked = {language: tuple(ask_entries(own)) for language, own in words.items()}
+        self._lexicons = HomeCache(lambda view, own: Lexicon(view, own, said[own.language]))
+        self._ask_lexicons = HomeCache(lambda view, own: Lexicon(view, own, asked[own.language]))
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases of this home, also for those who only look for mentions."""
@@ -54,20 +59,41 @@ class PhraseTier:
         """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
         start = time.perf_counter()
         words = self._words[text.language]
-        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view))
-        found: tuple[Intent, ...] = ()
         is_asked = text.is_question and not text.is_request
         folded = fold(text.text, words)
-        for cut in self.lexicon(view, words).cuts(folded) if len(folded) <= _MAX_CHARS else ():
-            if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
-                continue
-            if found := self._read(cut, reader, self._verbs[text.language]):
-                break
+        cuts = list(_distinct(self.lexicon(view, words).cuts(folded))) if len(folded) <= _MAX_CHARS else []
+        if is_asked:
+            cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
+        if words.is_pieces_first:
+            cuts = [cut for cut in cuts if not _is_guarded(cut, folded, words)]
+        found = (
+            self._first(cuts, TargetFinder(words, view), text.language)
+            or self._asked(folded, text.is_question, view, words)
+            or self._absent(cuts, TargetFinder(words, view, is_absent_fine=True), text.language)
+        )
         timings = {"phrases": (time.perf_counter() - start) * 1000}
         if not found:
             return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
+
+    def _first(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
+        """What the first readable cut means."""
+        reader = ClauseReader(self._phrases, self._tools, targets)
+        return next((found for cut in cuts if (found := self._read(cut, reader, self._verbs[language]))), ())
+
+    def _absent(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
+        """One command to a kind of device that its room lacks: the resolver says so."""
+        found = self._first(cuts, targets, language)
+        return found if len(found) == 1 and not select(found[0].selector, targets.view) else ()
+
+    def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
+        """Read a question about states or values."""
+        if not words.questions or len(folded) > _MAX_CHARS:
+            return ()
+        reader = AskReader(self._phrases.asks, words, view)
+        cuts = _distinct(self._ask_lexicons.get(view, words).cuts(folded))
+        return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
 
     @property
     def phrases(self) -> PhraseMap:
@@ -79,20 +105,63 @@ class PhraseTier:
         reader = ClauseReader(self._phrases, self._tools, TargetFinder(self._words[language], view))
         return self._read(cut, reader, self._verbs[language])
 
-    def _read(
-        self, cut: Sequence[Item], reader: ClauseReader, verbs: Mapping[tuple[str, ...], tuple[str, ...]]
-    ) -> tuple[Intent, ...]:
+    def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in cut if i.role is not Role.FILLER]
+        if _is_open(items, self._kind_words):
+            return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()
         has_wish = any(i.role is Role.WISH for i in items)
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
-        items = [i for i in items if i.role not in (Role.WISH, Role.COPULA, Role.PREPOSITION)]
-        for heads in _head_choices(items, verbs):
+        items = _without_stutter([i for i in items if i.role not in _SPENT])
+        for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
+
+
+def _distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
+    """Cuts without their fillers, each once: many differ only in pieces that mean nothing."""
+    seen: set[tuple[Item, ...]] = set()
+    for cut in cuts:
+        kept = tuple(i for i in cut if i.role is not Role.FILLER)
+        if kept not in seen:
+            seen.add(kept)
+            yield kept
+
+
+def _is_guarded(cut: Sequence[Item], folded: str, words: Words) -> bool:
+    """Whether the words between the pieces that mean something hold a time, a condition or a negation."""
+    rest = list(folded)
+    for item in cut:
+        if item.role not in _GUARDED:
+            rest[item.start : item.end] = "\N{WHITE SQUARE}" * (item.end - item.start)
+    return guard("".join(rest), words) is not None
+
+
+def _is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
+    """Whether a word points at a thing that nothing names, or two rooms touch in a script without spaces."""
+    is_pointing = any(i.role is Role.POINTER for i in items)
+    if is_pointing and not any(
+        i.role is Role.AREA or (i.role is Role.NAME and i.value not in kind_words) for i in items
+    ):
+        return True
+    return any(
+        a.role is b.role is Role.AREA and a.end == b.start and a.value != b.value for a, b in itertools.pairwise(items)
+    )
+
+
+def _without_stutter(items: Sequence[Item]) -> list[Item]:
+    """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
+    kept: list[Item] = []
+    for item in items:
+        last = kept[-1] if kept and kept[-1].role is item.role else None
+        if last and item.role is Role.ACT and not item.value.isascii() and item.value.startswith(last.value):
+            kept[-1] = item  # "off, off with it": the verb once more, and whole
+        elif last is None or item.role is Role.NUMBER or item.value != last.value:
+            kept.append(item)
+    return kept
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
@@ -100,65 +169,10 @@ def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
     return zip(items, [*(i.role for i in items[1:]), None][: len(items)], strict=True)
 
 
-def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Halves of a phrase → acts it may mean."""
-    table: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for act, phrases in words.verbs.items():
-        for phrase in phrases:
-            chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
-            key = ("…", *chunks) if phrase.startswith("…") else chunks
-            table[key] = (*table.get(key, ()), act)
-    return table
-
-
-def _head_choices(
-    items: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
-) -> Iterator[tuple[_Head, ...]]:
-    """Ways to join the verb pieces into verbs, the longer ones first."""
-    places = [n for n, i in enumerate(items) if i.role in (Role.ACT, Role.STATE)]
-
-    def walk(at: int) -> Iterator[tuple[_Head, ...]]:
-        if at >= len(places):
-            yield ()
-            return
-        for n in (3, 2, 1):
-            chosen = places[at : at + n]
-            pieces = [items[p] for p in chosen]
-            if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
-                continue
-            for acts, follows in _acts_of(pieces, verbs):
-                for rest in walk(at + n):
-                    yield (_Head(acts, chosen[0], chosen[-1], follows), *rest)
-
-    yield from walk(0)
-
-
-def _acts_of(
-    pieces: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
-) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Acts that verb pieces may mean, and whether they must follow what they act on."""
-    if pieces[0].role is Role.STATE:
-        yield (pieces[0].value,), False
-        return
-    key = tuple(p.value for p in pieces)
-    if key in verbs:
-        yield verbs[key], False
-    if ("…", *key) in verbs:
-        yield verbs[("…", *key)], True
-
-
-def _is_placed(head: _Head, items: Sequence[Item], start: int, end: int) -> bool:
-    """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
-    if not head.follows:
-        return True
-    has_target = any(i.role in TARGETS for i in items[start : head.first])
-    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
-
-
-def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseReader) -> tuple[Intent, ...]:
+def _best_split(items: Sequence[Item], heads: Sequence[Head], reader: ClauseReader) -> tuple[Intent, ...]:
     """Read the clauses under the most natural split; two equally natural ones that differ mean nothing."""
     if len(heads) <= 1:
-        if heads and not _is_placed(heads[0], items, 0, len(items)):
+        if heads and not is_placed(heads[0], items, 0, len(items)):
             return ()
         acts = heads[0].acts if heads else (SETTING,)
         return _read_clause(items, acts, reader, None)
@@ -172,14 +186,14 @@ def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseRea
     return next(iter(distinct.values())) if len(distinct) == 1 else ()
 
 
-def _bounds(items: Sequence[Item], head: _Head, after: _Head, *, is_verb_first: bool) -> Sequence[int]:
+def _bounds(items: Sequence[Item], head: Head, after: Head, *, is_verb_first: bool) -> Sequence[int]:
     """Where one clause may end: at the "and" that stands beside the verb, if one does."""
     if is_verb_first and items[after.first - 1].role is Role.ALSO:
         return (after.first - 1,)
     return range(head.last + 1, after.first + 1)
 
 
-def _naturalness(items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int]) -> int:
+def _naturalness(items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int]) -> int:
     """Splits at "and" count most; then those that keep the verb where the first clause has it."""
     is_verb_first = heads[0].first == 0
     score = 0
@@ -191,17 +205,17 @@ def _naturalness(items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence
 
 
 def _read_clauses(
-    items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int], reader: ClauseReader
+    items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int], reader: ClauseReader
 ) -> tuple[Intent, ...]:
     edges = [0, *bounds, len(items)]
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
     for (start, end), head in zip(itertools.pairwise(edges), heads, strict=True):
-        is_placed = _is_placed(head, items, start, end)
-        clause = _read_clause(items[start:end], head.acts, reader, before) if is_placed else ()
+        is_in_place = is_placed(head, items, start, end)
+        clause = _read_clause(items[start:end], head.acts, reader, before) if is_in_place else ()
         if not clause:
             return ()
-        found, before = found + clause, clause[-1].selector
+        found, before = found + tuple(c for c in clause if c not in found), clause[-1].selector
     return found
 
 

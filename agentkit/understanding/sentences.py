@@ -10,6 +10,7 @@ from typing import Any
 from hassil.intents import Intents
 
 from agentkit.errors import ConfigError
+from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.template_map import TemplateMap
 
 
@@ -32,7 +33,7 @@ def _read(name: str) -> dict[str, Any]:
     file = resources.files("home_assistant_intents").joinpath("data", f"{name}.json")
     if not file.is_file():
         raise ConfigError(f"pack {name!r} is not in home-assistant-intents", path="templates.yaml", key="packs")
-    return {**empty, **json.loads(file.read_text("utf-8"))}
+    return {**empty, **json.loads(simplify(file.read_text("utf-8")))}
 
 
 def _merge(pack: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

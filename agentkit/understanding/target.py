@@ -44,10 +44,14 @@ class TargetFinder:
 
     words: Words
     view: HomeView
+    is_absent_fine: bool = False
+    """A kind that its place lacks is a target nonetheless, so that the refusal can say so."""
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
-        if group.has(Role.IT) and not group.has(*_THINGS):
+        if group.has(Role.IT) and group.has(*_THINGS):
+            group = Group(tuple(i for i in group.items if i.role is not Role.IT))  # "the lamp there, put it out"
+        elif group.has(Role.IT):
             before = before or self.view.spoken_of
         if group.has(Role.IT) and (before is not None or not is_said):
             kept = tuple(t for t in types if before and t in before.types)
@@ -62,25 +66,52 @@ class TargetFinder:
         if kinds := group.of(Role.KIND):
             selector = replace(selector, types=tuple(t for t in types if t in kinds))
         if group.has(Role.NAME):
-            return self._named(group, replace(selector, types=types) if _is_surname(group) else selector)
+            named = replace(selector, types=types) if _is_surname(group) else selector
+            is_open = before is not None and not (is_placed or group.has(Role.ALL, Role.HOME, Role.HERE))
+            near = self._named(group, replace(named, areas=self._near(before))) if is_open and before else None
+            return near or self._named(group, named)
         if not selector.types or len(kinds) > 1:
             return None
         if group.has(Role.PART) and group.has(Role.HOME):
             return None
         if group.has(Role.PART):
             return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
+        if before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
+            selector = self._nearby(group, selector, before)
         if classes := group.of(Role.CLASS):
             return self._classed(classes, selector, group)
-        if kinds and before is not None and group.has(Role.TOPIC) and not (is_placed or selector.is_all):
-            near = {d.area for d in select(before, self.view)}  # "… and turn down the fan speed": in the same room
-            selector = replace(selector, areas=tuple(a for a in near if a))
         if not kinds and before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
             kept = tuple(t for t in types if t in before.types)  # "… and turn the volume up": of what was just named
             return replace(before, types=kept) if is_said and kept else None
         if not kinds:
             selector = replace(selector, types=types[:1])
-            return selector if is_said and select(selector, self.view) else None
-        return selector if select(selector, self.view) else None
+            return selector if is_said and self._is_there(selector) else None
+        return selector if self._is_there(selector) else None
+
+    def _is_there(self, selector: Selector) -> bool:
+        return self._is_absent(selector) or bool(select(selector, self.view))
+
+    def _is_absent(self, selector: Selector) -> bool:
+        return self.is_absent_fine and bool(selector.areas or selector.floors)
+
+    def _near(self, before: Selector) -> tuple[str, ...]:
+        """The one room that was just spoken of; none if there were several."""
+        near = {d.area for d in select(before, self.view)}
+        area = next(iter(near)) if len(near) == 1 else None
+        return (area,) if area else ()
+
+    def _nearby(self, group: Group, selector: Selector, before: Selector) -> Selector:
+        """The selector in the one room that was just spoken of, if such devices are there ("… and the fan")."""
+        near = self._near(before)
+        if not near or not group.has(Role.KIND, Role.CLASS):
+            return selector
+        placed = replace(selector, areas=near)
+        listed = [c.partition(".") for c in group.of(Role.CLASS)]
+        classed = any(
+            of_class(replace(placed, types=(t,)), c, self.words.device_classes[f"{t}.{c}"], self.view)
+            for t, _, c in listed
+        )
+        return placed if classed or (not listed and select(placed, self.view)) else selector
 
     def _named(self, group: Group, selector: Selector) -> Selector | None:
         names = group.of(Role.NAME)
@@ -90,7 +121,7 @@ class TargetFinder:
             found = tuple(d for d in roomless if d.area is None)
         if len(names) > 1 or not found:
             return None
-        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)), is_all=False)
+        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)))
 
     def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
         """Devices whose names hold everything but the word for their kind."""
@@ -114,7 +145,7 @@ class TargetFinder:
             wanted = replace(selector, types=(device_type,))
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
             if not found:
-                return None
+                return replace(wanted, device_class=device_class) if self.is_absent_fine else None
             if all(d.device_class == device_class for d in found):
                 return replace(wanted, device_class=device_class)
             near = [d for d in found if d.area is not None and d.area == self.view.speaker_area]

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from agentkit.understanding.durations import Duration, find_durations
 from agentkit.understanding.guard import guard
+from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.timer_words import TimerWords
@@ -78,7 +79,9 @@ def take_noun(reading: Reading, own: TimerWords) -> bool:
 
 def take_named_device(reading: Reading, own: TimerWords, view: HomeView) -> bool:
     """A device that is a timer is named as one; its name need not hold the word."""
-    names = sorted((n.lower() for d in view.devices if d.type == "timer" for n in d.names), key=len, reverse=True)
+    names = sorted(
+        (simplify(n).lower() for d in view.devices if d.type == "timer" for n in d.names), key=len, reverse=True
+    )
     hit = next((h for n in names if (h := _pattern((n,)).search(reading.text))), None)
     if hit is None:
         return False
@@ -92,7 +95,7 @@ def take_named_device(reading: Reading, own: TimerWords, view: HomeView) -> bool
 def is_device(text: str, own: TimerWords, words: Words, view: HomeView) -> bool:
     """Whether the noun is the name of a device that is no timer: "smoke alarm", or "alarm" where it is switched."""
     nouns = _pattern((*own.timer, *own.alarm, *own.plan))
-    names = [n.lower() for d in view.devices if d.type != "timer" for n in d.names]
+    names = [simplify(n).lower() for d in view.devices if d.type != "timer" for n in d.names]
     for name in (n for n in names if nouns.search(n) and _pattern((n,)).search(text)):
         if not nouns.fullmatch(name):
             return True
@@ -106,8 +109,10 @@ def is_device(text: str, own: TimerWords, words: Words, view: HomeView) -> bool:
 
 def take_area(reading: Reading, words: Words, view: HomeView) -> None:
     """A room that stands before the noun or behind "in"."""
-    rows = sorted(((n.lower(), a.name) for a in view.areas for n in a.names), key=lambda row: -len(row[0]))
-    for spelling, name in rows:
+    known = [(simplify(n).lower(), a.name) for a in view.areas for n in a.names]
+    taken = {spelling for spelling, _ in known}
+    rooms = [(w, w) for listed in words.rooms.values() for w in listed if not w.isascii() and w not in taken]
+    for spelling, name in sorted((*known, *rooms), key=lambda row: -len(row[0])):
         if hit := _pattern((spelling,)).search(reading.text):
             reading.area = name
             reading.take(*hit.span())

@@ -8,6 +8,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.amend import corrections, is_called_off
+from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, takes_number
+from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
@@ -17,6 +20,7 @@ from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
+from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
@@ -68,6 +72,8 @@ class Understander:
             text = Normalised("x", language, "x")
             self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
             self._phrases.match(text, view)
+            if self._words[language].is_pieces_first:
+                mend_sound("\u95ee", self._phrases.lexicon(view, self._words[language]))
         if self._model is not None:
             self._model.warm_up(view)
 
@@ -76,34 +82,47 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
-        if fold(text.text, words) in {fold(c, words) for c in words.cancel}:
+        if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
         mend = (self._asked_here, self._mixed, self._mend)
-        for tier in (self._timers, self._match, self._planned, self._guarded, *mend, self._ask_model):
+        for tier in (self._timers, self._sure, self._planned, self._guarded, *mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
-        found = placed_here(found, text, view, words, self._tools)
+        found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
+        is_first = self._words[text.language].is_pieces_first
+        quick = self._phrases.match(text, view) if is_first else None
+        if quick is not None and quick.intents and not is_question(quick, self._tools):
+            return quick
         first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
-        if first.kind is not Kind.NONE and not self._is_weak(first):
+        if first.kind is not Kind.NONE and not is_weak(first, self._tools):
             return first
-        second = self._phrases.match(text, view)
-        chosen = first if second.kind is Kind.NONE else second
+        second = self._phrases.match(text, view) if quick is None else quick
+        chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
 
-    def _is_weak(self, found: Understanding) -> bool:
-        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
-        has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
-        return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
+    def _sure(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
+        words = self._words[text.language]
+        lexicon = self._phrases.lexicon(view, words)
+        corrected = corrections(text, lexicon, words)
+        for candidate in corrected:
+            found = self._match(replace(text, text=candidate, taken_back=""), view)
+            if found.kind is Kind.CALLS and not found.reply_key:
+                return replace(found, why=f"corrected to {candidate!r}; {found.why}")
+        if corrected:
+            return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+        found = self._match(text, view)
+        return found if found.kind is not Kind.NONE else Excluder(self._match, lexicon, words, view).read(text)
 
     def _timers(self, text: Normalised, view: HomeView) -> Understanding:
         start = time.perf_counter()
@@ -123,7 +142,11 @@ class Understander:
             return Understanding(Kind.NONE, timings_ms=timings)
         is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         if found.when is None:
-            kind = "question" if self._is_question(replace(text, text=found.rest), view) else str(found.problem)
+            kind = (
+                "question"
+                if is_question(self._match(replace(text, text=found.rest), view), self._tools)
+                else str(found.problem)
+            )
             hit = GuardHit(kind, found.words)
             return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
         rest = replace(text, text=found.rest)
@@ -133,18 +156,13 @@ class Understander:
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
             return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
-        if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and self._takes_number(inner)):
+        if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
             return Understanding(Kind.NONE, timings_ms=timings)
         return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
 
-    def _is_question(self, rest: Normalised, view: HomeView) -> bool:
-        found = self._match(rest, view)
-        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
-        return bool(tools) and all(t.is_query for t in tools)
-
     def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
         """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
-        found = self._match(rest, view)
+        found = self._sure(rest, view)
         found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
         if found.kind is not Kind.NONE or self._model is None or not rest.text:
             return found
@@ -152,11 +170,6 @@ class Understander:
             return Understanding(Kind.NONE)
         asked = self._model.understand(rest, view)
         return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
-
-    def _takes_number(self, found: Understanding) -> bool:
-        """Whether "at nine" might as well be a value of what is called."""
-        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
-        return any(p.type in (int, float) for t in tools for p in t.params)
 
     def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
         values = {"kind": hit.kind, "words": hit.words}
@@ -195,14 +208,19 @@ class Understander:
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
         words = self._words[text.language]
-        mended = repair(fold(text.text, words), self._phrases.lexicon(view, words))
-        if mended is None or guard(mended, words) is not None:
+        folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
+        mended = repair(folded, lexicon)
+        heard = {} if mended is not None else {m.text: m.is_exact for m in mend_sound(folded, lexicon)}
+        found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
+        if mended is not None:
+            found[mended] = self._match(replace(text, text=mended), view)
+        found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
+        if not found or len({repr(f.intents) for f in found.values()}) > 1:
             return Understanding(Kind.NONE)
-        found = self._match(replace(text, text=mended), view)
-        if found.kind is not Kind.CALLS:
-            return Understanding(Kind.NONE)
-        is_query = all(self._tools[i.tool].is_query for i in found.intents)
-        return replace(found, needs_confirmation=not is_query, why=f"heard as {mended!r}; {found.why}")
+        said, first = next(iter(found.items()))
+        is_query = all(self._tools[i.tool].is_query for i in first.intents)
+        is_sure = is_query or any(heard.get(m, False) for m in found)
+        return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)

@@ -24,6 +24,8 @@ class Words:
     language: str
     kinds: Table = field(default_factory=dict)
     """Device type → words that mean any device of it."""
+    rooms: Table = field(default_factory=dict)
+    """Kind of room → words for it in any language: a home that knows one of them understands the others."""
     device_classes: Table = field(default_factory=dict)
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
     verbs: Table = field(default_factory=dict)
@@ -36,6 +38,14 @@ class Words:
     """The wishes that stay commands with a question mark ("can … be locked?")."""
     copulas: tuple[str, ...] = ()
     """"is", "be": allowed only in a wish, because they report otherwise."""
+    attributes: Table = field(default_factory=dict)
+    """Further values that can only be asked for: humidity, battery, weather …"""
+    reports: Table = field(default_factory=dict)
+    """State, or class.state of a sensor → how a question says it ("is there smoke")."""
+    questions: Table = field(default_factory=dict)
+    """yes_no, which, how_many, value → words that ask so; empty = questions are left to the templates."""
+    question_fillers: tuple[str, ...] = ()
+    """Words that carry no meaning of their own in a question."""
     topics: Table = field(default_factory=dict)
     """brightness, temperature, volume … → words for it."""
     units: Table = field(default_factory=dict)
@@ -50,6 +60,8 @@ class Words:
     """Colour temperature in kelvin, as text → words for it."""
     slightly: tuple[str, ...] = ()
     """Words that ask for a small difference."""
+    somewhat: tuple[str, ...] = ()
+    """Words that ask for the usual difference ("brighter by some"); an act that knows none cannot have them."""
     links: tuple[str, ...] = ()
     """How the words of a name are turned around: "{tail} in the {head}"."""
     to: tuple[str, ...] = ()
@@ -60,6 +72,8 @@ class Words:
     """Words before a difference."""
     it: tuple[str, ...] = ()
     """Words for the device just spoken of in the same sentence."""
+    pointers: tuple[str, ...] = ()
+    """Words that point ("that one"): they mean nothing beside a name or room, and leave open which thing else."""
     also: tuple[str, ...] = ()
     """Words that join two devices or two commands."""
     prepositions: tuple[str, ...] = ()
@@ -76,8 +90,16 @@ class Words:
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
     """Frames around a command that mean nothing ("could you please")."""
+    is_pieces_first: bool = False
+    """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
+    exclusions: tuple[re.Pattern[str], ...] = ()
+    """What a command leaves out ("all but …"), as group "but"."""
+    others: tuple[str, ...] = ()
+    """Words that mean everything else, beside what was excluded."""
+    forbids: tuple[re.Pattern[str], ...] = ()
+    """A clause that forbids beside one that commands."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Spelling → the spelling that templates and these words use."""
     yes: tuple[str, ...] = ()
@@ -92,8 +114,11 @@ class Words:
     """Words about the conversation itself; they have a file of their own."""
 
 
-_PATTERNS = ("polite", "corrections")
-_TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites")
+_PATTERNS = ("polite", "corrections", "exclusions", "forbids")
+_TABLES = (
+    *("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites"),
+    *("attributes", "reports", "questions", "rooms"),
+)
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
@@ -113,6 +138,8 @@ def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "wor
 
 def _read(key: str, value: Any) -> Any:
     """Read the value of one key. Raises ValueError saying what is wrong with it."""
+    if key == "is_pieces_first":
+        return value is True
     if key == "guards":
         return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     if key in _PATTERNS:

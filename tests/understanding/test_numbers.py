@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentkit.understanding.numbers import find_numbers
+from agentkit.understanding.numbers import find_numbers, in_percent
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,22 @@ from agentkit.understanding.numbers import find_numbers
 )
 def test_numbers_are_read_in_words_and_digits(text: str, values: list[float]) -> None:
     assert [n.value for n in find_numbers(text)] == values
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("调到百分之五十", "调到50%"),
+        ("开七成半", "开75%"),
+        ("四分之三", "75%"),
+        ("百分百", "100%"),
+        ("变成红色", "变成红色"),
+    ],
+)
+def test_chinese_shares_become_percentages(said: str, meant: str) -> None:
+    assert in_percent(said) == meant
+
+
+@pytest.mark.parametrize(("said", "value"), [("廿六", 26), ("零下五", -5), ("两百", 200), ("二十六度半", 26.5)])
+def test_chinese_numbers_are_read(said: str, value: float) -> None:
+    assert find_numbers(said)[0].value == value

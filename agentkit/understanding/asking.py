@@ -1,0 +1,152 @@
+"""Read questions by their pieces: what is asked of which devices, in any word order, with nothing left over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentkit.devices.adapter import Device
+from agentkit.types import Intent, Selector, Value
+from agentkit.understanding.entries import Item, Role
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import of_class, select
+from agentkit.understanding.words import Words
+
+_SENSORS = ("sensor", "binary_sensor")
+_IDLE = frozenset({Role.FILLER, Role.PREPOSITION, Role.COPULA, Role.ALSO, Role.HERE})
+_TARGETS = frozenset({Role.NAME, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME})
+_MEANT = _TARGETS | {Role.ASK, Role.REPORT, Role.TOPIC}
+
+
+@dataclass(frozen=True)
+class AskMap:
+    """What can be asked, as the app's data say."""
+
+    tool: str = ""
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """State → device types that can be in it; for binary sensors their classes, as "binary_sensor.door"."""
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Value that can be read → device types that have it; a sensor of that class has it anyway."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """Value → tool of its own ("weather")."""
+
+
+def read_asks(raw: Mapping[str, Any]) -> AskMap:
+    """Turn the mapping `asks` of the phrases into an AskMap."""
+
+    def table(key: str) -> dict[str, tuple[str, ...]]:
+        return {str(k): tuple(map(str, v)) for k, v in (raw.get(key) or {}).items()}
+
+    tools = {str(k): str(v) for k, v in (raw.get("tools") or {}).items()}
+    return AskMap(str(raw.get("tool") or ""), table("states"), table("attributes"), tools)
+
+
+@dataclass(frozen=True)
+class AskReader:
+    """Reads the cut of a question in one home."""
+
+    asks: AskMap
+    words: Words
+    view: HomeView
+
+    def read(self, cut: Sequence[Item], *, is_question: bool) -> tuple[Intent, ...]:
+        """The question as a call, or nothing. `is_question`: the sentence is marked as one."""
+        items = [i for i in cut if i.role not in _IDLE]
+        if any(i.role not in _MEANT for i in items) or not any(i.role is not Role.ASK for i in items):
+            return ()
+        kinds = {i.value for i in items if i.role is Role.ASK}
+        reports = list(dict.fromkeys(i.value for i in items if i.role is Role.REPORT))
+        topics = list(dict.fromkeys(i.value for i in items if i.role is Role.TOPIC))
+        is_here = any(i.role is Role.HERE for i in cut)
+        if len(reports) + len(topics) > 1:
+            return ()
+        if topics:
+            return self._value(topics[0], items, is_here) if kinds <= {"value", "yes_no"} else ()
+        if not kinds and not is_question:
+            return ()
+        if reports:
+            return self._state(reports[0], items, kinds, is_here)
+        return self._plain(items, kinds or {"value"})
+
+    def _value(self, topic: str, items: Sequence[Item], is_here: bool) -> tuple[Intent, ...]:
+        types = self.asks.attributes.get(topic, ())
+        found = [d for d in self._candidates(items, is_here) if _has_value(d, topic, types)]
+        if not found:
+            return ()
+        if topic in self.asks.tools:
+            return (_intent(self.asks.tools[topic], found, {}),)
+        return (_intent(self.asks.tool, found, {"attribute": topic, "question": "one"}),)
+
+    def _state(self, report: str, items: Sequence[Item], kinds: set[str], is_here: bool) -> tuple[Intent, ...]:
+        sense, _, state = report.rpartition(".")
+        groups = self.asks.states.get(state, ())
+        candidates = self._candidates(items, is_here)
+        found = [d for d in candidates if _can_be(d, groups, sense)]
+        if not found or (kinds & {"value"} and len(kinds) == 1):
+            return ()
+        question = next((k for k in ("how_many", "which") if k in kinds), "")
+        if not question:
+            is_all = any(i.role is Role.ALL for i in items) and len(found) > 1
+            question = "all" if is_all else "yes_no" if len(found) == 1 else "any"
+        return (_intent(self.asks.tool, found, {"state": state, "question": question}),)
+
+    def _plain(self, items: Sequence[Item], kinds: set[str]) -> tuple[Intent, ...]:
+        """ "how is the lamp", "how many lamps are there"."""
+        if not any(i.role in (Role.NAME, Role.KIND, Role.CLASS) for i in items):
+            return ()
+        is_counted = "how_many" in kinds and any(i.role in (Role.KIND, Role.CLASS) for i in items)
+        question = "how_many" if is_counted else "one"
+        if not kinds & {"how_many", "which", "value"}:
+            return ()
+        found = self._candidates(items, False)
+        return (_intent(self.asks.tool, found, {"question": question}),) if found else ()
+
+    def _candidates(self, items: Sequence[Item], is_here: bool) -> list[Device]:
+        """Devices that every selecting word fits; those of the speaker's room if no word selects."""
+
+        def of(role: Role) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(i.value for i in items if i.role is role))
+
+        names, classes = of(Role.NAME), of(Role.CLASS)
+        place = Selector(areas=of(Role.AREA), floors=of(Role.FLOOR))
+        selector = Selector(names=names, areas=place.areas, floors=place.floors)
+        found = list(select(selector, self.view))
+        if names and not found:
+            found = [d for d in select(Selector(names=names), self.view) if d.area is None]
+        if of(Role.KIND) and not names:
+            found = [d for d in found if d.type in of(Role.KIND)]
+        if classes and not names:
+            fitting = {d.id for key in classes for d in self._of_class(key, selector)}
+            found = [d for d in found if d.id in fitting]
+        is_near = not names and not of(Role.ALL) and not of(Role.HOME) and not place.areas and not place.floors
+        if is_here or (is_near and not of(Role.KIND) and not classes):
+            here = [d for d in found if d.area is not None and d.area == self.view.speaker_area]
+            found = here or ([] if is_here and self.view.speaker_area else found)
+        return found
+
+    def _of_class(self, key: str, selector: Selector) -> list[Device]:
+        device_type, _, device_class = key.partition(".")
+        listed = self.words.device_classes[key]
+        by_type = of_class(
+            Selector(areas=selector.areas, floors=selector.floors, types=(device_type,)),
+            device_class,
+            listed,
+            self.view,
+        )
+        sensors = select(Selector(areas=selector.areas, floors=selector.floors, types=_SENSORS), self.view)
+        return [*by_type, *(d for d in sensors if d.device_class == device_class)]
+
+
+def _intent(tool: str, devices: Sequence[Device], args: Mapping[str, Value]) -> Intent:
+    return Intent(tool, dict(args), Selector(device_ids=tuple(d.id for d in devices)))
+
+
+def _has_value(device: Device, topic: str, types: Sequence[str]) -> bool:
+    return device.type in types or (device.type in _SENSORS and device.device_class == topic)
+
+
+def _can_be(device: Device, groups: Sequence[str], sense: str) -> bool:
+    """Whether a device can be in a state; with a sense only a sensor for it can ("smoke")."""
+    key = f"{device.type}.{device.device_class}" if device.type == "binary_sensor" else device.type
+    return key in groups and (not sense or device.device_class == sense or device.type == sense)

@@ -1,0 +1,54 @@
+"""Weigh two readings of one sentence, and give the chosen one its finish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agentkit.types import Kind, Understanding, Value
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.reading import NO_DEVICE
+from agentkit.understanding.selecting import select
+from agentkit.understanding.tools import Tool
+
+
+def is_weak(found: Understanding, tools: Mapping[str, Tool]) -> bool:
+    """Whether a template met no device, took free text or reads a question, so that the pieces may know better."""
+    called = [tools[i.tool] for i in found.intents if i.tool in tools]
+    has_free_text = any(p.type is str and not p.choices for t in called for p in t.params if not t.is_query)
+    return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in called)
+
+
+def is_as_good(first: Understanding, second: Understanding, view: HomeView, tools: Mapping[str, Tool]) -> bool:
+    """Whether a template's reading of a question is no wider than that of the pieces."""
+    both = (*first.intents, *second.intents)
+    if first.kind is not Kind.CALLS or first.reply_key or not all(tools[i.tool].is_query for i in both):
+        return False
+    reached = [{d.id for i in found.intents for d in select(i.selector, view)} for found in (first, second)]
+    return bool(reached[0]) and not reached[1] < reached[0]
+
+
+def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
+    """Whether a reading only asks."""
+    called = [tools[i.tool] for i in found.intents if i.tool in tools]
+    return bool(called) and all(t.is_query for t in called)
+
+
+def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:
+    """Whether "at nine" might as well be a value of what is called."""
+    called = [tools[i.tool] for i in found.intents if i.tool in tools]
+    return any(p.type in (int, float) for t in called for p in t.params)
+
+
+def as_spoken(found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+    """Free text in the characters that were said, not in those that were matched; names stay the home's own."""
+    own = {n for d in view.devices for n in d.names} | {n for a in view.areas for n in a.names}
+    own |= {n for f in view.floors for n in f.names}
+
+    def respelled(value: Value) -> Value:
+        is_text = isinstance(value, str) and not value.isascii() and value not in own
+        return text.as_spoken(str(value)) if is_text else value
+
+    intents = (replace(i, args={k: respelled(v) for k, v in i.args.items()}) for i in found.intents)
+    return replace(found, intents=tuple(intents))

@@ -1,0 +1,77 @@
+"""Verbs of a sentence: the pieces that make one, what it may mean, and on which side of its object it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.normalise import fold
+from agentkit.understanding.words import Words
+
+VerbTable = Mapping[tuple[str, ...], tuple[str, ...]]
+"""Halves of a verb → acts it may mean."""
+_AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
+
+
+@dataclass(frozen=True)
+class Head:
+    """The verb of one clause, with the places of its halves."""
+
+    acts: tuple[str, ...]
+    first: int
+    last: int
+    side: str = ""
+    """after: it must come after what it acts on ("lights on"); before: it must come before it (关了灯)."""
+
+
+def verb_table(words: Words) -> VerbTable:
+    """Halves of a phrase → acts it may mean."""
+    table: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for act, phrases in words.verbs.items():
+        for phrase in phrases:
+            chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
+            key = ("…", *chunks) if phrase.startswith("…") else (*chunks, "…") if phrase.endswith("…") else chunks
+            table[key] = (*table.get(key, ()), act)
+    return table
+
+
+def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head, ...]]:
+    """Ways to join the verb pieces into verbs, the longer ones first."""
+    places = [n for n, i in enumerate(items) if i.role in (Role.ACT, Role.STATE)]
+
+    def walk(at: int) -> Iterator[tuple[Head, ...]]:
+        if at >= len(places):
+            yield ()
+            return
+        for n in (3, 2, 1):
+            chosen = places[at : at + n]
+            pieces = [items[p] for p in chosen]
+            if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
+                continue
+            for acts, side in _acts_of(pieces, verbs):
+                for rest in walk(at + n):
+                    yield (Head(acts, chosen[0], chosen[-1], side), *rest)
+
+    yield from walk(0)
+
+
+def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Acts that verb pieces may mean, and on which side of what they act on they must stand."""
+    if pieces[0].role is Role.STATE:
+        yield (pieces[0].value,), ""
+        return
+    chunks = tuple(p.value for p in pieces)
+    for key, side in ((chunks, ""), (("…", *chunks), "after"), ((*chunks, "…"), "before")):
+        if key in verbs:
+            yield verbs[key], side
+
+
+def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
+    """Whether a verb that must stand on one side does, and is no preposition ("on the first floor")."""
+    if not head.side:
+        return True
+    if head.side == "before":
+        return any(i.role in TARGETS for i in items[head.last + 1 : end])
+    has_target = any(i.role in TARGETS for i in items[start : head.first])
+    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
