@@ -94,9 +94,9 @@ class Assembly:
         self._words = {
             lang: replace(
                 read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml"),
-                talk=read_talk(app.dialogue.get(lang, {}), path=app.path / "dialogue" / f"{lang}.yaml"),
                 time=load_time_words(app.path / "words" / f"when_{lang}.yaml"),
                 timers=load_timer_words(app.path / "words" / f"timers_{lang}.yaml"),
+                talk=read_talk(app.dialogue.get(lang, {}), path=app.path / "dialogue" / f"{lang}.yaml"),
             )
             for lang in app.languages
         }
@@ -138,8 +138,8 @@ class Assembly:
             now=now,
             clock=clock,
             limits=_limits(self._app),
-            pin=self._pin(rules),
             schedule=schedule,
+            pin=self._pin(rules),
         )
         return Live(agent, registry, self._understander, adapter, schedule, Ticker(schedule, agent.carry_out))
 

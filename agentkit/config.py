@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.app_module import import_handlers
+from agentkit.defaults import replies_over_defaults, words_over_defaults
 from agentkit.devices.adapter import Home
 from agentkit.errors import AppError, ConfigError
 from agentkit.home_file import load_home, load_homes
@@ -49,9 +50,9 @@ class App:
     languages: tuple[str, ...] = ("en",)
     """Languages it answers in; the first is the fallback."""
     replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Language → replies/LANGUAGE.yaml as read."""
+    """Language → replies/LANGUAGE.yaml, laid over the framework's."""
     words: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Language → words/LANGUAGE.yaml as read."""
+    """Language → words/LANGUAGE.yaml, laid over the framework's."""
     dialogue: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Language → dialogue/LANGUAGE.yaml as read."""
     policy: tuple[PolicyRule, ...] = ()
@@ -121,8 +122,8 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         home=home,
         tools=tools,
         languages=languages,
-        replies={lang: _optional(folder / "replies" / f"{lang}.yaml") for lang in languages},
-        words={lang: _optional(folder / "words" / f"{lang}.yaml") for lang in languages},
+        replies={x: replies_over_defaults(_optional(folder / "replies" / f"{x}.yaml"), x) for x in languages},
+        words={x: words_over_defaults(_optional(folder / "words" / f"{x}.yaml"), x) for x in languages},
         dialogue={lang: _optional(folder / "dialogue" / f"{lang}.yaml") for lang in languages},
         policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
         pin=None if pin is None else read_pin_source(pin, folder),

@@ -40,6 +40,8 @@ class Entry:
     """The rule of a command or alarm; a recurring one is armed again when it was due."""
     is_confirmed: bool = False
     """The policy's question was answered with yes."""
+    has_pin: bool = False
+    """The code was given for it."""
     name: str | None = None
     area: str | None = None
     """Area id: of the speaker, or of the timer if one was said."""
@@ -95,7 +97,11 @@ def entry_to_dict(entry: Entry) -> dict[str, Any]:
     """Plain data; moments carry their UTC offset, so that they survive a change of clocks."""
     row = {k: getattr(entry, k) for k in ("id", "text", "name", "area", "session", "user", "source", "language")}
     row |= {"kind": entry.kind.value, "due": to_text(entry.due), "created": to_text(entry.created)}
-    row |= {"intents": [intent_to_dict(i) for i in entry.intents], "is_confirmed": entry.is_confirmed}
+    row |= {
+        "intents": [intent_to_dict(i) for i in entry.intents],
+        "is_confirmed": entry.is_confirmed,
+        "has_pin": entry.has_pin,
+    }
     row |= {"when": None if entry.when is None else entry.when.as_dict(), "is_missed": entry.is_missed}
     return row | {"duration_s": entry.duration_s, "left_s": entry.left_s}
 
@@ -118,6 +124,7 @@ def entry_from_dict(row: Mapping[str, Any]) -> Entry:
         tuple(intent_from_dict(i) for i in row.get("intents") or ()),
         None if row.get("when") is None else when_from_dict(row["when"]),
         bool(row.get("is_confirmed")),
+        bool(row.get("has_pin")),
         texts["name"],
         texts["area"],
         texts["session"] or "default",

@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "planned", "types", "when", "yaml_lines"),
     ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "pin_file", "plugins", "policy_rules"),
     ("fetch", "manifest", "planner", "records", "understanding"),
-    ("agent", "config"),
+    ("agent", "config", "defaults"),
     ("assemble", "bench", "evaluate", "host", "intake", "open_model", "startup", "state"),
     ("server",),
     ("cli",),

@@ -27,7 +27,7 @@ from agentkit.devices.view import View
 from agentkit.errors import ScheduleError
 from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.types import ActionResult, Outcome, Status
+from agentkit.types import ActionResult, Intent, Outcome, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
 from agentkit.when import When
@@ -93,7 +93,7 @@ class Acting:
         if meant.when is not None:
             return self._later(turn, bound, meant, meant.when, ruling.verdict)
         if turn.utterance.is_dry_run:
-            results = tuple(ActionResult(step.action, Status.SKIPPED, "dry_run") for step in bound.steps)
+            results = tuple(_not_run(step) for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
             return self._confirm(turn, bound, meant, ruling.verdict)
@@ -120,12 +120,12 @@ class Acting:
         refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
         if bound.question is not None or not bound.steps:
             return End(Outcome.FAILED, refused or (Sentence("failed.not_found"),), (), bound.failures)
-        ruling = evaluate(self.rules, bound.steps, view, user=entry.user, source=entry.source)
-        is_stopped = ruling.verdict in (Verdict.CONFIRM, Verdict.PIN) and not entry.is_confirmed
-        if ruling.verdict is Verdict.DENY or is_stopped:
+        ruling = self.rule(bound.steps, view, entry.user, entry.source)
+        is_cleared = {Verdict.CONFIRM: entry.is_confirmed or entry.has_pin, Verdict.PIN: entry.has_pin}
+        if ruling.verdict is not Verdict.ALLOW and not is_cleared.get(ruling.verdict, False):
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
         speaker = Speaker(
-            entry.user, entry.source, entry.language, entry.is_confirmed, entry.is_confirmed, entry.session, entry.text
+            entry.user, entry.source, entry.language, entry.is_confirmed, entry.has_pin, entry.session, entry.text
         )
         results = self._execute(bound.steps, view, speaker)
         return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
@@ -192,33 +192,41 @@ class Acting:
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, verdict: Verdict) -> End:
         action = self.replies.describe(turn.language, bound.actions, turn.view)
         values: dict[str, Any] = {"action": action, "n": bound.n_moved}
+        text = meant.text or turn.utterance.text
         if verdict is Verdict.PIN:
-            return self.ask_pin(turn, replace(meant, intents=bound.pinned()), "ask.pin")
+            return self.ask_pin(turn, bound.pinned(), "ask.pin", meant.notes, when=meant.when, text=text)
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
         if meant.when is not None:
             key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
-        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
-        return self._wait(turn, pending, Sentence(key, values), meant.notes)
+        return self._wait(turn, replace(pending, when=meant.when, text=text), Sentence(key, values), meant.notes)
 
-    def ask_pin(self, turn: Turn, meant: Answered, key: str) -> End:
+    def ask_pin(
+        self,
+        turn: Turn,
+        intents: tuple[Intent, ...],
+        key: str,
+        notes: tuple[Sentence, ...] = (),
+        *,
+        when: When | None = None,
+        text: str | None = None,
+    ) -> End:
         """Ask for the code, or refuse while it is locked."""
         if self.pin.is_locked:
-            return End(Outcome.REFUSED, (*meant.notes, Sentence("refused.pin_locked")))
-        pending = Pending(Wanted.PIN, meant.intents, turn.language, turn.utterance.user)
-        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
-        return self._wait(turn, pending, Sentence(key), meant.notes)
+            return End(Outcome.REFUSED, (*notes, Sentence("refused.pin_locked")))
+        pending = Pending(Wanted.PIN, intents, turn.language, turn.utterance.user, when=when, text=text)
+        return self._wait(turn, pending, Sentence(key), notes)
 
-    def ask_target(self, turn: Turn, meant: Answered) -> End:
+    def ask_target(self, turn: Turn, intents: tuple[Intent, ...], when: When | None = None) -> End:
         """Ask which device a pronoun means."""
-        pending = Pending(Wanted.TARGET, meant.intents, turn.language, turn.utterance.user)
-        pending = replace(pending, when=meant.when, text=turn.utterance.text)
+        said = turn.utterance
+        pending = Pending(Wanted.TARGET, intents, turn.language, said.user, when=when, text=said.text)
         return self._wait(turn, pending, Sentence("ask.referent"))
 
-    def ask_which(self, turn: Turn, meant: Answered, question: Question) -> End:
+    def ask_which(self, turn: Turn, intents: tuple[Intent, ...], question: Question, when: When | None = None) -> End:
         """Ask which of the last turn's devices a pronoun means; only the first intent can be bound by the answer."""
-        pending = Pending(Wanted.CHOICE, meant.intents[:1], turn.language, turn.utterance.user, 0, question)
-        pending = replace(pending, when=meant.when, text=turn.utterance.text)
+        said = turn.utterance
+        pending = Pending(Wanted.CHOICE, intents[:1], turn.language, said.user, 0, question, when=when, text=said.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
     def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
@@ -264,3 +272,8 @@ class Acting:
             judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin
         )
         return self.executor.execute(steps, home, guard=guard, journal=journal)
+
+
+def _not_run(step: Step) -> ActionResult:
+    key = "skipped.dry_run_question" if step.tool.is_query else None
+    return ActionResult(step.action, Status.SKIPPED, "dry_run", reply_key=key)

@@ -74,8 +74,8 @@ class Agent:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = datetime.now,
         limits: AgentLimits = AgentLimits(),
-        pin: str | None = None,
         schedule: Schedule | None = None,
+        pin: str | None = None,
     ):
         self._registry, self._replies = registry, replies
         self._words, self._now, self._limits = words, now, limits

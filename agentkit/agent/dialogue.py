@@ -76,11 +76,7 @@ class Pending:
     """The sentence that asked for it."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
-        """Read a text as the answer. None if it is none."""
-        answered = self._read(text, words, view)
-        return None if answered is None else replace(answered, when=self.when, text=self.text)
-
-    def _read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
+        """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""
         if self.wanted is Wanted.YES_OR_NO:
             answer = read_yes_or_no(text, words, known=self._known(words, view))
             if answer is None:
@@ -105,8 +101,7 @@ class Pending:
         name, unclear = self.question.param.name, self.intents[self.index]
         filled = replace(unclear, args={**unclear.args, name: value})
         intents = (*self.intents[: self.index], filled, *self.intents[self.index + 1 :])
-        why = f"{name} is {value}"
-        return Answered(intents, is_unsure=self.is_unsure, when=self.when, text=self.text, why=why)
+        return Answered(intents, is_unsure=self.is_unsure, why=f"{name} is {value}")
 
     def _known(self, words: Words, view: HomeView) -> Iterator[str]:
         """Verbs and names of what was asked about, which may be repeated beside a yes."""

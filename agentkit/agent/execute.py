@@ -15,9 +15,9 @@ from typing import Any
 from agentkit.agent.resolve import Step
 from agentkit.agent.runner import Ran, Runner
 from agentkit.agent.schedule import Schedule
-from agentkit.agent.verify import has_moved, is_reached
+from agentkit.agent.verify import has_moved, is_reached, told
 from agentkit.devices.adapter import Adapter, Change, Command, Device
-from agentkit.errors import DeviceError, DeviceUnavailable, DeviceUnknown, ScheduleError
+from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable, DeviceUnknown, ScheduleError
 from agentkit.planned import EntryChange
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.tools import Answer, Decision, Tool
@@ -159,11 +159,14 @@ class Executor:
         run.journal.append(Moved(step.tool.name, before, change))
         send = partial(self._adapter.apply, Command(device_id, step.tool.name, step.args, change))
         ran = self.runner.call(f"device {device_id}", send, timeout_ms=self._limits.timeout_ms)
-        if ran.problem and ran.problem != "timeout":
+        is_silent = ran.problem == "timeout" or isinstance(ran.error, DeviceSilent)
+        if ran.problem and not is_silent:
             return _problem(action, ran, device_id)
         result = self._verify(action, change, before)
-        if ran.problem == "timeout" and result.status is not Status.DONE:
-            return replace(result, status=Status.FAILED, reason="timeout", detail=f"{device_id} did not answer in time")
+        is_shown = result.status is Status.DONE and bool(change.state is not None or change.attributes)
+        if is_silent and not is_shown:  # it may have acted, or may yet
+            detail = str(ran.error or f"{device_id} did not answer in time; it may have carried out the command")
+            return replace(result, status=Status.UNKNOWN, reason="timeout", detail=detail)
         return result
 
     def _verify(self, action: Action, change: Change, before: Device) -> ActionResult:
@@ -182,9 +185,9 @@ class Executor:
         if not after.is_available:
             return replace(_failed(action, "unavailable", f"{after.id} went offline"), status=Status.UNKNOWN)
         if has_moved(before, after, change):
-            slow = _failed(action, "in_progress", f"{after.id} is {after.state}, wanted {change}", device=after)
+            slow = _failed(action, "in_progress", f"{after.id} is {after.state}, wanted {told(change)}", device=after)
             return replace(slow, status=Status.UNKNOWN)
-        return _failed(action, "ignored", f"{after.id} is still {after.state}, wanted {change}", device=after)
+        return _failed(action, "ignored", f"{after.id} is still {after.state}, wanted {told(change)}", device=after)
 
     def _read(self, device_id: str) -> Device | ActionResult:
         """The device as it is now, or the failure to read it (its action is for the caller to fill in)."""

@@ -168,7 +168,7 @@ class FollowUps:
             if like:
                 if dropped is None or not asked:
                     return self._replacing(turn, like)
-                return Answered(like, when=dropped.when, why="corrected what was asked")
+                return Answered(like, when=dropped.when, text=dropped.text, why="corrected what was asked")
         return None
 
     def _replacing(self, turn: Turn, wanted: tuple[Intent, ...]) -> Answered:

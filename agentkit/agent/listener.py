@@ -70,7 +70,9 @@ class Listener:
         for language in dict.fromkeys((turn.language, pending.language)):
             if answered := self._answer_in(language, turn, pending):
                 turn.language = turn.language if turn.utterance.language else pending.language
-                return answered
+                if isinstance(answered, End):
+                    return answered
+                return replace(answered, when=pending.when, text=pending.text)
         return None
 
     def _answer_in(self, language: str, turn: Turn, pending: Pending) -> Answered | End | None:
@@ -80,8 +82,7 @@ class Listener:
         if answered := pending.read(turn.text, words, turn.view):
             return answered
         if pending.wanted is Wanted.TARGET:
-            named = self.follow_ups.retarget(turn, pending)
-            return None if named is None else replace(named, when=pending.when, text=pending.text)
+            return self.follow_ups.retarget(turn, pending)
         return pending.filled_with(turn.text.text) if pending.wants_text and self._is_free(turn) else None
 
     def _code(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
@@ -92,12 +93,9 @@ class Listener:
         turn.utterance = replace(turn.utterance, text=HIDDEN)
         turn.text = replace(turn.text, text=HIDDEN, original=HIDDEN)
         if self.acting.pin.try_code(code):
-            return Answered(
-                pending.intents, has_pin=True, when=pending.when, text=pending.text, why="the code is right"
-            )
+            return Answered(pending.intents, has_pin=True, why="the code is right")
         turn.why.append("the code is wrong")
-        again = Answered(pending.intents, when=pending.when, text=pending.text)
-        return self.acting.ask_pin(turn, again, "ask.pin_again")
+        return self.acting.ask_pin(turn, pending.intents, "ask.pin_again", when=pending.when, text=pending.text)
 
     def _is_free(self, turn: Turn) -> bool:
         """Whether a text is no sentence of its own, so that it can be the words that were asked for."""
@@ -153,14 +151,15 @@ class Listener:
         unbound = self._unbound(turn, text)
         if unbound is None:
             return found
-        asked = Answered(unbound.intents, when=unbound.when)
-        devices = self.follow_ups.candidates(turn, unbound.intents)
+        intents, when = unbound.intents, unbound.when
+        devices = self.follow_ups.candidates(turn, intents)
         if not devices:
-            return self.acting.ask_target(turn, asked)
+            return self.acting.ask_target(turn, intents, when)
         if len(devices) > 1:
-            return self.acting.ask_which(turn, asked, which(devices, turn.view))
+            return self.acting.ask_which(turn, intents, which(devices, turn.view), when)
         one = Selector(device_ids=(devices[0].id,), types=(devices[0].type,))
-        return replace(unbound, intents=tuple(replace(i, selector=one) for i in unbound.intents))
+        bound = tuple(replace(i, selector=one) for i in intents)
+        return Understanding(Kind.CALLS, bound, path="template", why="it", when=when)
 
     def _is_whole(self, found: Understanding) -> bool:
         """Whether a text that nobody said is understood without a doubt or a gap."""
@@ -170,7 +169,7 @@ class Listener:
         return found.kind is Kind.CALLS and is_full and not found.needs_confirmation
 
     def _unbound(self, turn: Turn, text: Normalised) -> Understanding | None:
-        """The sentence as it would be clear if one knew what "it" is."""
+        """What a sentence would mean if one knew what "it" is."""
         if turn.view.spoken_of is not None or not says_it(text.text, self.words[turn.language].talk):
             return None
         devices = turn.view.devices

@@ -55,7 +55,6 @@ class Schedule:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._listeners = Listeners()
-        self._frozen: str | None = None
         self._file = None if path is None else ScheduleFile(path)
         saved = Saved() if self._file is None else self._file.load()
         past = [replace(p, outcome="interrupted") if p.outcome == STARTED else p for p in saved.history]
@@ -71,10 +70,6 @@ class Schedule:
     def now(self) -> datetime:
         """Local time of the home."""
         return self._now()
-
-    def freeze(self, reason: str) -> None:
-        """Take no more changes, because nobody would carry them out."""
-        self._frozen = reason
 
     def entries(self, *kinds: EntryKind) -> tuple[Entry, ...]:
         """All entries, of some kinds if named, the next one first."""
@@ -96,8 +91,6 @@ class Schedule:
     def apply(self, changes: Sequence[EntryChange]) -> tuple[Entry, ...]:
         """Add, change or remove entries, all or none. Raises ScheduleError if that cannot be kept."""
         events: list[ScheduleEvent] = []
-        if self._frozen is not None:
-            raise ScheduleError(self._frozen)
         with self._lock:
             before = dict(self._state.entries)
             n_new = sum(not c.entry.id for c in changes)

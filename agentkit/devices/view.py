@@ -30,14 +30,6 @@ class View:
     text: str = ""
     """The utterance, for what is kept of it."""
 
-    def device(self, device_id: str) -> Device | None:
-        """Find a device by its id."""
-        return next((d for d in self.devices if d.id == device_id), None)
-
-    def of_type(self, *types: str) -> tuple[Device, ...]:
-        """All devices of these types."""
-        return tuple(d for d in self.devices if d.type in types)
-
     def area_name(self, area_id: str | None) -> str | None:
         """Name of a room, or None."""
         return next((a.name for a in self.areas if a.id == area_id), None)

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 from agentkit import __version__
 from agentkit.config import Limits as AppLimits
 from agentkit.host import Host
-from agentkit.server import pages, problems, routes_command, routes_devices, routes_health, routes_schedule
+from agentkit.server import pages, problems, routes_command, routes_devices, routes_health, routes_home, routes_schedule
 from agentkit.server.gate import Gate, Limits
 from agentkit.server.metrics import Metrics
 from agentkit.server.worker import Worker
@@ -38,5 +38,6 @@ def make_app(service: Service) -> ASGIApp:
     app.include_router(routes_devices.router(service))
     app.include_router(routes_schedule.router(service))
     app.include_router(routes_health.router(service))
+    app.include_router(routes_home.router(service))
     app.include_router(pages.router())
     return Gate(app, service.limits, service.metrics.count_response)

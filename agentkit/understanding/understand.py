@@ -86,8 +86,8 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        tiers = (self._timers, self._sure, self._planned, self._guarded)
-        for tier in (*tiers, self._asked_here, self._mixed, self._mend, self._ask_model):
+        mend = (self._asked_here, self._mixed, self._mend)
+        for tier in (self._timers, self._sure, self._planned, self._guarded, *mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)

@@ -106,12 +106,12 @@ class Words:
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""
-    talk: Talk = field(default_factory=Talk)
-    """Words about the conversation itself; they have a file of their own."""
     time: TimeWords = field(default_factory=TimeWords)
     """How time is said; it has a file of its own."""
     timers: TimerWords = field(default_factory=TimerWords)
     """How timers, alarms and plans are spoken of; in a file of its own."""
+    talk: Talk = field(default_factory=Talk)
+    """Words about the conversation itself; they have a file of their own."""
 
 
 _PATTERNS = ("polite", "corrections", "exclusions", "forbids")

@@ -258,3 +258,25 @@ def test_the_reason_is_the_part_that_stands_in_the_way(house: House, text: str, 
     reply = house.say(text)
     assert reply.outcome is Outcome.REFUSED
     assert said in reply.say
+
+
+def test_a_correction_of_a_planned_question_stays_a_plan(house: House) -> None:
+    house.say("unlock the front door in 10 minutes")
+    house.say("no, I mean the garage door")
+    assert house.state("lock.front_door") == "locked"
+    assert house.state("cover.garage_door") == "closed"
+
+
+def test_it_in_a_plan_is_asked_for_and_still_waits(house: House) -> None:
+    asked = house.say("turn it on in 10 minutes")
+    if asked.outcome is Outcome.ASK:
+        assert house.say("the desk lamp").outcome is Outcome.SCHEDULED
+    assert house.state("light.desk") == "off"
+
+
+def test_a_follow_up_after_a_plan_does_not_run_at_once(house: House) -> None:
+    house.say("turn on the kitchen light")
+    house.say("turn off the kitchen light in 10 minutes")
+    before = {d.id: d.state for d in house.live.registry.devices()}
+    house.say("and the desk lamp")
+    assert {d.id: d.state for d in house.live.registry.devices()} == before

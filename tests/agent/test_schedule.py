@@ -13,7 +13,7 @@ import pytest
 from agentkit.agent.schedule import Schedule, ScheduleEvent
 from agentkit.agent.ticker import Ticker
 from agentkit.errors import ScheduleError
-from agentkit.planned import Entry, EntryChange, EntryKind, Past, ScheduleRules
+from agentkit.planned import Entry, EntryKind, Past, ScheduleRules
 from agentkit.types import Intent, Selector
 from agentkit.when import When, WhenKind, read_spec
 
@@ -208,10 +208,3 @@ def test_the_history_says_what_became_of_it() -> None:
     [entry] = schedule.take_due()
     schedule.record(Past(clocks.wall, entry, "fired", "Turned off the light."))
     assert [(p.outcome, p.say) for p in schedule.history()] == [("fired", "Turned off the light.")]
-
-
-def test_a_frozen_schedule_takes_nothing() -> None:
-    schedule = make(Clocks())
-    schedule.freeze("another one runs")
-    with pytest.raises(ScheduleError, match="another one runs"):
-        schedule.apply([EntryChange(timer(5))])

@@ -98,5 +98,6 @@ def test_openapi_lists_every_route(live: Live) -> None:
         "GET /readyz",
         "GET /healthz",
         "GET /metrics",
+        "GET /v1/home",
         "GET /v1/plan",
     }
