@@ -146,7 +146,7 @@ def _parts(folded: str, device_type: str, words: Words) -> Iterator[str]:
     kinds = list(words.kinds.get(device_type, ()))
     kinds += [w for key, ws in words.device_classes.items() if key.partition(".")[0] == device_type for w in ws]
     for kind in kinds:
-        rest = folded.removesuffix(fold(kind, words))
+        rest = folded.removesuffix(kind)  # words for kinds are written as texts are folded
         if rest != folded and (not rest.isascii() or rest.endswith(" ")) and rest.strip():
             yield rest.strip()
 

@@ -71,6 +71,7 @@ class PhraseTier:
             or self._asked(folded, text.is_question, view, words)
             or self._absent(cuts, TargetFinder(words, view, is_absent_fine=True), text.language)
         )
+        found = _unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
         if not found:
             return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
@@ -119,6 +120,15 @@ class PhraseTier:
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
+
+
+def _unrepeated(found: Sequence[Intent], view: HomeView) -> tuple[Intent, ...]:
+    """The calls without those that only say again what another does ("the curtain, the hall curtain, close it")."""
+    kept: dict[str, Intent] = {}
+    for intent in found:
+        reached = tuple(d.id for d in select(intent.selector, view)) if len(found) > 1 else ()
+        kept.setdefault(f"{intent.tool} {sorted(intent.args.items())} {reached or intent.selector}", intent)
+    return tuple(kept.values())
 
 
 def _distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:

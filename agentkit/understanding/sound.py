@@ -33,11 +33,11 @@ def mend_sound(folded: str, lexicon: Lexicon) -> list[Mended]:
     """Sentences that a folded one may have been before it was misheard; none if all of it is known."""
     if folded.isascii():
         return []
-    known = _spans(lexicon.mentions(folded))
+    known, words = _spans(lexicon.mentions(folded)), _words_by_sound(lexicon)
     found: dict[Mended, None] = {}
     for start, char in enumerate(folded):
-        for sound in _sounds(char):
-            for word in _words_by_sound(lexicon).get(_blur(sound), ()):
+        for sound in _blurred(char):
+            for word in words.get(sound, ()):
                 heard = folded[start : start + len(word)]
                 if heard == word or len(heard) < len(word) or known.issuperset(range(start, start + len(word))):
                     continue
@@ -61,7 +61,7 @@ def _words_by_sound(lexicon: Lexicon) -> Mapping[str, tuple[str, ...]]:
     words |= {area + kind for area in areas for kind in short}
     table: dict[str, list[str]] = {}
     for word in sorted(words, key=lambda w: (-len(w), w)):
-        for sound in {_blur(s) for s in _sounds(word[0])} if all(map(_sounds, word)) else ():
+        for sound in _blurred(word[0]) if all(map(_sounds, word)) else ():
             table.setdefault(sound, []).append(word)
     return {sound: tuple(found) for sound, found in table.items()}
 
@@ -69,9 +69,13 @@ def _words_by_sound(lexicon: Lexicon) -> Mapping[str, tuple[str, ...]]:
 def _is_alike(spoken: str, meant: str, *, is_exact: bool) -> bool:
     if spoken == meant:
         return True
-    if is_exact:
-        return bool(_sounds(spoken) & _sounds(meant))
-    return bool({_blur(s) for s in _sounds(spoken)} & {_blur(s) for s in _sounds(meant)})
+    sounds = _sounds if is_exact else _blurred
+    return not sounds(spoken).isdisjoint(sounds(meant))
+
+
+@cache
+def _blurred(char: str) -> frozenset[str]:
+    return frozenset(map(_blur, _sounds(char)))
 
 
 def _blur(sound: str) -> str:
