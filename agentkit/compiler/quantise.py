@@ -113,7 +113,8 @@ def quantise4(matrix: Tensor) -> QuantBlocks:
 
 
 def _no_zeros(scale: Tensor) -> Tensor:
-    return np.where(scale > 0, scale, np.float32(1)).astype(np.float32)
+    # a subnormal scale has too few bits to divide by; a block that small is all zeros
+    return np.where(scale >= np.finfo(np.float32).tiny, scale, np.float32(1)).astype(np.float32)
 
 
 def pack_codes(blocks: QuantBlocks) -> NDArray[np.uint8]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -29,6 +29,7 @@ MATRICES = arrays(np.float32, (3, 64), elements=st.floats(-8, 8, width=32))
 
 
 @given(matrix=MATRICES)
+@example(matrix=np.full((3, 64), 2.7e-42, np.float32))
 def test_rounding_to_8_bits_errs_by_half_a_step_at_most(matrix: np.ndarray) -> None:
     blocks = quantise8(matrix)
 
@@ -38,6 +39,7 @@ def test_rounding_to_8_bits_errs_by_half_a_step_at_most(matrix: np.ndarray) -> N
 
 
 @given(matrix=MATRICES)
+@example(matrix=np.full((3, 64), 2.7e-42, np.float32))
 def test_rounding_to_4_bits_keeps_zero_and_errs_by_a_step_at_most(matrix: np.ndarray) -> None:
     matrix[:, ::7] = 0
     blocks = quantise4(matrix)
