@@ -130,7 +130,8 @@ def _piece(
     counter = rf"(?:{_any(counters)})?" if counters else ""
     half = _any(halves) if halves else "(?!)"
     unit = "|".join(
-        rf"{_spell(u)}(?![a-z])" if u.isascii() else rf"{_spell(u)}(?!之[零一二两三四五六七八九十百0-9])" for u in sorted(units, key=len, reverse=True)
+        rf"{_spell(u)}(?![a-z])" if u.isascii() else rf"{_spell(u)}(?!之[零一二两三四五六七八九十百0-9])"
+        for u in sorted(units, key=len, reverse=True)
     )
     return re.compile(
         rf"(?:(?P<word>{_any(amounts)})|(?P<number>(?<![\d.:]){NUMBER}))[\s-]*(?P<mid>{half})?{counter}[\s-]*"
