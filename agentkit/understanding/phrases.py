@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -23,6 +24,7 @@ from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
+_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _MAX_CHARS = 400
@@ -60,7 +62,7 @@ class PhraseTier:
         start = time.perf_counter()
         words = self._words[text.language]
         is_asked = text.is_question and not text.is_request
-        folded = fold(text.text, words)
+        folded = fold(_joined(text.text, words), words)
         cuts = list(_distinct(self.lexicon(view, words).cuts(folded))) if len(folded) <= _MAX_CHARS else []
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
@@ -120,6 +122,11 @@ class PhraseTier:
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
+
+
+def _joined(text: str, words: Words) -> str:
+    """The text with its commas as words that join: what stands on both sides of one is meant, or nothing is."""
+    return _COMMA.sub(f" {words.also[0]} ", text) if words.also else text
 
 
 def _unrepeated(found: Sequence[Intent], view: HomeView) -> tuple[Intent, ...]:

@@ -119,9 +119,25 @@ class TargetFinder:
         if not found:
             roomless = select(replace(selector, names=names, areas=(), floors=()), self.view)
             found = tuple(d for d in roomless if d.area is None)
-        if len(names) > 1 or not found:
+        if len(names) > 1 or not found or not self._is_all_of(group, found):
             return None
         return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)))
+
+    def _is_all_of(self, group: Group, found: Sequence[Device]) -> bool:
+        """Whether the other words for things describe the named device too; else a second thing stands beside it."""
+        parts = {p for d in found for p in parts_of(d, self.words)}
+        kinds = {d.type for d in found}
+        classes = [c for c in group.of(Role.CLASS)]
+        return (
+            set(group.of(Role.PART)) <= parts
+            and (set(group.of(Role.KIND)) <= kinds or _is_surname(group))
+            and all(any(self._is_of(d, c) for d in found) for c in classes)
+        )
+
+    def _is_of(self, device: Device, key: str) -> bool:
+        device_type, _, device_class = key.partition(".")
+        is_class = device.type == device_type and device.device_class == device_class
+        return is_class or _has_any(device, self.words.device_classes[key])
 
     def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
         """Devices whose names hold everything but the word for their kind."""
