@@ -44,6 +44,11 @@ class Role(StrEnum):
     SLIGHT = "slight"
     ALSO = "also"
     PREPOSITION = "preposition"
+    ASK = "ask"
+    """What kind of question it is: one, yes_no, which, how_many …"""
+    ASKED = "asked"
+    """A state that is asked for, alone or as type.state."""
+    ATTRIBUTE = "attribute"
     FILLER = "filler"
 
 
@@ -164,6 +169,38 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.ALSO, words.also),
         (Role.PREPOSITION, words.prepositions),
         (Role.FILLER, words.fillers),
+    )
+    for role, listed in lists:
+        yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+
+
+def command_entries(view: HomeView, words: Words) -> Iterator[Entry]:
+    """What commands are made of."""
+    yield from home_entries(view, words)
+    yield from word_entries(words)
+
+
+def question_entries(view: HomeView, words: Words) -> Iterator[Entry]:
+    """What questions are made of: no verb that acts is among it."""
+    yield from home_entries(view, words)
+    tables: Sequence[tuple[Role, Table]] = (
+        (Role.KIND, words.kinds),
+        (Role.CLASS, words.device_classes),
+        (Role.CLASS, words.asked_classes),
+        (Role.ASK, words.questions),
+        (Role.ASKED, words.asked_states),
+        (Role.ATTRIBUTE, words.attributes),
+    )
+    for role, table in tables:
+        for value, phrases in table.items():
+            yield from (Entry(fold(p, words), role, value) for p in phrases)
+    lists: Sequence[tuple[Role, Iterable[str]]] = (
+        (Role.ALL, words.everything),
+        (Role.HOME, words.whole_home),
+        (Role.HERE, words.here),
+        (Role.PREPOSITION, words.prepositions),
+        (Role.FILLER, words.fillers),
+        (Role.FILLER, words.question_fillers),
     )
     for role, listed in lists:
         yield from (Entry(fold(p, words) or p, role, p) for p in listed)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from agentkit.understanding.entries import Entry, Item, Role, home_entries, word_entries
+from agentkit.understanding.entries import Entry, Item, Role, command_entries
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
@@ -16,18 +16,23 @@ _MAX_CUTS = 400
 class Lexicon:
     """All phrases that a sentence about this home can be made of, indexed by their first character."""
 
-    def __init__(self, view: HomeView, words: Words) -> None:
+    def __init__(
+        self,
+        view: HomeView,
+        words: Words,
+        entries: Callable[[HomeView, Words], Iterable[Entry]] = command_entries,
+    ) -> None:
         self._by_first: dict[str, list[Entry]] = {}
         self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
         """Device id → the words of each of its names."""
         seen: set[Entry] = set()
-        for entry in (*home_entries(view, words), *word_entries(words)):
+        for entry in entries(view, words):
             if entry.text and entry not in seen:
                 seen.add(entry)
                 self._by_first.setdefault(entry.text[0], []).append(entry)
-        for entries in self._by_first.values():
-            entries.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
-        self.vocabulary = frozenset(w for entries in self._by_first.values() for e in entries for w in e.text.split())
+        for listed in self._by_first.values():
+            listed.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
+        self.vocabulary = frozenset(w for listed in self._by_first.values() for e in listed for w in e.text.split())
         """Every word that a known phrase holds."""
 
     def at(self, text: str, start: int) -> list[Item]:

@@ -61,13 +61,17 @@ class PhraseMap:
     """Topic → device types it belongs to."""
     opposites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Act → acts that do the contrary."""
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute → device types that know it, besides sensors of that class."""
+    readers: tuple[str, ...] = ()
+    """Tools that answer questions, the more special ones first; the last one answers all."""
     naming: tuple[str, ...] = ()
     """Acts whose object must be a device: if this home does not know it, the refusal names it."""
 
 
 def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
     """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
-    known = {"acts", "values", "opposites", "naming"}
+    known = {"acts", "values", "opposites", "naming", "attributes", "readers"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -83,7 +87,15 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
     for pair in raw.get("opposites") or ():
         for act in map(str, pair):
             opposites[act] = (*opposites.get(act, ()), *(str(other) for other in pair if str(other) != act))
-    return PhraseMap(acts, values, {topic: tuple(types) for topic, types in topics.items()}, opposites, naming)
+    return PhraseMap(
+        acts,
+        values,
+        topics={topic: tuple(types) for topic, types in topics.items()},
+        opposites=opposites,
+        attributes={str(k): tuple(map(str, v)) for k, v in (raw.get("attributes") or {}).items()},
+        readers=tuple(map(str, raw.get("readers") or ())),
+        naming=naming,
+    )
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:

@@ -12,6 +12,7 @@ from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
@@ -48,6 +49,7 @@ class Understander:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._questions = QuestionTier(templates.phrases, tools, words)
         self._naming = templates.phrases.naming
         self._model = model
 
@@ -89,6 +91,8 @@ class Understander:
         if first.kind is not Kind.NONE and not self._is_weak(first):
             return first
         second = self._phrases.match(text, view)
+        if second.kind is Kind.NONE:
+            second = self._questions.match(text, view)
         chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})

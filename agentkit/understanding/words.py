@@ -68,6 +68,16 @@ class Words:
     """Words that mean all of a kind."""
     whole_home: tuple[str, ...] = ()
     """Words that mean the whole home, so the speaker's room is no default."""
+    questions: Table = field(default_factory=dict)
+    """Kind of question (one, yes_no, which, how_many, any, all) → phrases that ask it."""
+    asked_states: Table = field(default_factory=dict)
+    """State, or type.state, or class.state → words for it in a question."""
+    asked_classes: Table = field(default_factory=dict)
+    """binary_sensor.class → words for what such sensors tell, only in questions."""
+    attributes: Table = field(default_factory=dict)
+    """Attribute → words that ask for its value."""
+    question_fillers: tuple[str, ...] = ()
+    """Words that carry no meaning in a question."""
     guards: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
@@ -83,7 +93,10 @@ class Words:
 
 
 _PATTERNS = ("polite", "corrections")
-_TABLES = ("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites")
+_TABLES = frozenset(
+    "kinds device_classes verbs states topics units colors modes levels whites "
+    "questions asked_states asked_classes attributes".split()
+)
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
