@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from agentkit.devices.adapter import Device
 from agentkit.understanding.entries import Item, Role, parts_of
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import fold
 from agentkit.understanding.selecting import has_word
 from agentkit.understanding.target import Group
 from agentkit.understanding.words import Words
 
 Pool = tuple[Device, ...]
 _NO_STATE = frozenset({"sensor", "scene", "script", "todo", "weather", "button", "calendar"})
+_NAMING = (Role.NAME, Role.PART, Role.HINT)
 _SENSORS = ("sensor", "binary_sensor")
 
 
@@ -30,13 +32,13 @@ class AskedFinder:
         """The devices, or none if the words name nothing that can answer."""
         if len(group.of(Role.NAME)) > 1 or len(group.of(Role.PART)) > 1:
             return ()
-        pool = self._named(group) if group.has(Role.NAME, Role.PART) else self._of_kind(group, states, attribute)
+        pool = self._named(group) if group.has(*_NAMING) else self._of_kind(group, states, attribute)
         if states:
             pool = self._able(pool, states)
         if attribute:
             known = tuple(d for d in pool if self._knows(d, attribute))
-            pool = known or (self._sensors_of(pool, attribute) if group.has(Role.NAME, Role.PART) else ())
-        if not (states or attribute or group.has(Role.NAME, Role.PART, Role.KIND, Role.CLASS)):
+            pool = known or (self._sensors_of(pool, attribute) if group.has(*_NAMING) else ())
+        if not (states or attribute or group.has(*_NAMING, Role.KIND, Role.CLASS)):
             return ()
         return self._near(pool, group, is_listing=is_listing)
 
@@ -52,13 +54,17 @@ class AskedFinder:
         return tuple(d for d in self.view.devices if d.area in areas)
 
     def _named(self, group: Group) -> Pool:
-        names, parts = set(group.of(Role.NAME)), set(group.of(Role.PART))
+        names, parts, hints = set(group.of(Role.NAME)), set(group.of(Role.PART)), group.of(Role.HINT)
         if parts and not group.has(Role.KIND, Role.CLASS):
             return ()
 
         def fits(device: Device) -> bool:
+            if not all(any(has_word(fold(n, self.words), h) for n in device.names) for h in hints):
+                return False
             if names:
                 return bool(names & set(device.names))
+            if not parts:
+                return self._is_kind(device, group)
             return bool(parts & parts_of(device, self.words)) and self._is_kind(device, group)
 
         placed = tuple(d for d in self._placed(group) if fits(d))
@@ -120,7 +126,7 @@ class AskedFinder:
 
     def _near(self, pool: Pool, group: Group, *, is_listing: bool) -> Pool:
         """Without any place or name, the speaker's room is meant, if something is there."""
-        is_placed = group.has(Role.AREA, Role.FLOOR, Role.NAME, Role.PART, Role.ALL, Role.HOME)
+        is_placed = group.has(*_NAMING, Role.AREA, Role.FLOOR, Role.ALL, Role.HOME)
         here: Callable[[Device], bool] = lambda d: d.area is not None and d.area == self.view.speaker_area  # noqa: E731
         near = tuple(d for d in pool if here(d))
         return pool if is_placed or is_listing else near or pool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,8 @@ class Role(StrEnum):
     FLOOR = "floor"
     PART = "part"
     """A device's name without the word for its kind, which an act or a kind word must replace."""
+    HINT = "hint"
+    """Some words of a device's name that mean nothing else; the verb or a kind word must leave one device."""
     KIND = "kind"
     CLASS = "class"
     ALL = "all"
@@ -53,7 +56,7 @@ class Role(StrEnum):
 
 
 TARGETS = frozenset(
-    {Role.NAME, Role.PART, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
+    {Role.NAME, Role.PART, Role.HINT, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
 )
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
@@ -69,6 +72,7 @@ class Item:
     start: int
     end: int
     number: float = 0.0
+    is_plural: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,13 @@ class Entry:
     text: str
     role: Role
     value: str
+    is_plural: bool = False
+    """A plural made of a word that the home or the app has in the singular."""
 
 
 def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
     rows: list[tuple[str, Role, str]] = [(n, Role.NAME, n) for d in view.devices for n in d.names]
-    rows += [(n, Role.AREA, a.id) for a in view.areas for n in a.names]
+    rows += [(n, Role.AREA, a.id) for a in view.areas for name in a.names for n in (name, *halves(name))]
     rows += [(n, Role.FLOOR, f.id) for f in view.floors for n in f.names]
     taken: set[str] = set()
     for name, role, value in rows:
@@ -102,6 +108,28 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
 
 
+def halves(name: str) -> list[str]:
+    """The rooms of a place that is several in one ("Kitchen/Diner")."""
+    pieces = [p.strip() for p in name.split("/") if p.strip()]
+    return pieces if len(pieces) > 1 else []
+
+
+def hint_entries(view: HomeView, words: Words, known: frozenset[str]) -> Iterator[Entry]:
+    """Runs of words out of names, unless they are known otherwise or end with a word for a kind."""
+    kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
+    places = {fold(n, words) for place in (*view.areas, *view.floors) for n in place.names}
+    idle = {w for w in known if " " not in w} - places
+    for device in view.devices:
+        for name in device.names:
+            pieces = fold(name, words).split()
+            for start, end in itertools.combinations(range(len(pieces) + 1), 2):
+                run = pieces[start:end]
+                text = " ".join(run)
+                is_telling = text.isascii() and text not in known and not set(run) <= idle and run[-1] not in kinds
+                if is_telling and len(run) < len(pieces) and any(len(w) > 1 for w in run):
+                    yield from _with_s(text, Role.HINT, text)
+
+
 def _joined(folded: str) -> Iterator[str]:
     """A name with two of its words written as one ("livingroom")."""
     pieces = folded.split()
@@ -113,7 +141,7 @@ def _joined(folded: str) -> Iterator[str]:
 def _with_s(text: str, role: Role, value: str) -> Iterator[Entry]:
     yield Entry(text, role, value)
     if text[-1:].isascii() and text[-1:].isalpha():
-        yield Entry(text + "s", role, value)  # "the bedroom's lamp"
+        yield Entry(text + "s", role, value, is_plural=True)  # "the wall lamps", but also "the bedroom's lamp"
 
 
 def linked(folded: str, words: Words) -> Iterator[str]:
@@ -137,6 +165,7 @@ def _parts(folded: str, device_type: str, words: Words) -> Iterator[str]:
         rest = folded.removesuffix(fold(kind, words))
         if rest != folded and (not rest.isascii() or rest.endswith(" ")) and rest.strip():
             yield rest.strip()
+            yield from _parts(rest.strip(), device_type, words)  # "desk lamp light"
 
 
 def word_entries(words: Words) -> Iterator[Entry]:
@@ -151,9 +180,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.LEVEL, words.levels),
         (Role.WHITE, words.whites),
     )
-    for role, table in tables:
-        for value, phrases in table.items():
-            yield from (Entry(fold(p, words), role, value) for p in phrases)
+    yield from _listed(tables, words)
     yield from _chunks(Role.ACT, (p for phrases in words.verbs.values() for p in phrases), words)
     yield from _chunks(Role.WISH, words.wishes, words)
     lists: Sequence[tuple[Role, Iterable[str]]] = (
@@ -176,13 +203,20 @@ def word_entries(words: Words) -> Iterator[Entry]:
 
 def command_entries(view: HomeView, words: Words) -> Iterator[Entry]:
     """What commands are made of."""
-    yield from home_entries(view, words)
-    yield from word_entries(words)
+    yield from _with_hints([*home_entries(view, words), *word_entries(words)], view, words)
 
 
 def question_entries(view: HomeView, words: Words) -> Iterator[Entry]:
     """What questions are made of: no verb that acts is among it."""
-    yield from home_entries(view, words)
+    yield from _with_hints([*home_entries(view, words), *_question_words(words)], view, words)
+
+
+def _with_hints(entries: list[Entry], view: HomeView, words: Words) -> Iterator[Entry]:
+    yield from entries
+    yield from hint_entries(view, words, frozenset(e.text for e in entries))
+
+
+def _question_words(words: Words) -> Iterator[Entry]:
     tables: Sequence[tuple[Role, Table]] = (
         (Role.KIND, words.kinds),
         (Role.CLASS, words.device_classes),
@@ -191,9 +225,7 @@ def question_entries(view: HomeView, words: Words) -> Iterator[Entry]:
         (Role.ASKED, words.asked_states),
         (Role.ATTRIBUTE, words.attributes),
     )
-    for role, table in tables:
-        for value, phrases in table.items():
-            yield from (Entry(fold(p, words), role, value) for p in phrases)
+    yield from _listed(tables, words)
     lists: Sequence[tuple[Role, Iterable[str]]] = (
         (Role.ALL, words.everything),
         (Role.HOME, words.whole_home),
@@ -204,6 +236,13 @@ def question_entries(view: HomeView, words: Words) -> Iterator[Entry]:
     )
     for role, listed in lists:
         yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+
+
+def _listed(tables: Sequence[tuple[Role, Table]], words: Words) -> Iterator[Entry]:
+    for role, table in tables:
+        for value, phrases in table.items():
+            known = {fold(p, words) for p in phrases}
+            yield from (Entry(p, role, value, p.endswith("s") and p[:-1] in known) for p in known)
 
 
 def _chunks(role: Role, phrases: Iterable[str], words: Words) -> Iterator[Entry]:

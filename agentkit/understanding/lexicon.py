@@ -38,7 +38,7 @@ class Lexicon:
     def at(self, text: str, start: int) -> list[Item]:
         """Pieces that can start at a place, longest first."""
         return [
-            Item(e.role, e.value, start, start + len(e.text))
+            Item(e.role, e.value, start, start + len(e.text), is_plural=e.is_plural)
             for e in self._by_first.get(text[start], ())
             if text.startswith(e.text, start) and _is_whole(text, start, start + len(e.text))
         ]
@@ -80,7 +80,7 @@ class Lexicon:
         start = 0
         numbers = {n.start: n for n in find_numbers(text)}
         while start < len(text):
-            items = self.at(text, start)
+            items = [i for i in self.at(text, start) if i.role is not Role.HINT]
             number = numbers.get(start)
             if number and (not items or items[0].end < number.end):
                 found.append(Item(Role.NUMBER, text[start : number.end], start, number.end, number.value))

@@ -9,6 +9,7 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Selector
 from agentkit.understanding.entries import VALUES, Item, Role, parts_of
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import fold
 from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.words import Words
 
@@ -59,6 +60,8 @@ class TargetFinder:
             selector = replace(selector, types=tuple(t for t in types if t in kinds))
         if group.has(Role.NAME):
             return self._named(group, replace(selector, types=types) if _is_surname(group) else selector)
+        if group.has(Role.HINT):
+            return self._hinted(group, replace(selector, types=types), is_said=is_said)
         if not selector.types or len(kinds) > 1:
             return None
         if group.has(Role.PART) and group.has(Role.HOME):
@@ -86,7 +89,35 @@ class TargetFinder:
             found = tuple(d for d in roomless if d.area is None)
         if len(names) > 1 or not found:
             return None
-        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)), is_all=False)
+        types = tuple(dict.fromkeys(d.type for d in found))
+        is_all = any(i.is_plural for i in group.items if i.role is Role.NAME)  # "the wall lights" called wall light
+        return replace(selector, names=names, types=types, is_all=is_all)
+
+    def _hinted(self, group: Group, selector: Selector, *, is_said: bool) -> Selector | None:
+        """The device whose name holds all hints; without a word for its kind, no other device's name may."""
+        kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+        hints = group.of(Role.HINT)
+        if group.has(Role.PART, Role.HOME) or (not kinds and len(hints) > 1):
+            return None
+        placed = select(selector, self.view)
+        told = tuple(d for d in placed if all(any(has_word(fold(n, self.words), h) for n in d.names) for h in hints))
+        found = tuple(d for d in told if self._is_kind(d, kinds))
+        if not found and kinds:  # "the shed light" for the switch of it
+            found = tuple(d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
+        is_several = group.has(Role.ALL) or any(k.is_plural for k in kinds)
+        if not found or (len(found) > 1 and not is_several):
+            return None
+        return Selector(device_ids=tuple(d.id for d in found), types=tuple(dict.fromkeys(d.type for d in found)))
+
+    def _is_kind(self, device: Device, kinds: Sequence[Item]) -> bool:
+        """By type or class, or by the word itself in the device's name ("heater" for a switch called so)."""
+        for item in kinds:
+            kind, _, device_class = item.value.partition(".")
+            listed = (self.words.device_classes if device_class else self.words.kinds)[item.value]
+            is_type = device.type == kind and device_class in ("", device.device_class)
+            if not is_type and not _has_any(device, listed):
+                return False
+        return True
 
     def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
         """Devices whose names hold everything but the word for their kind."""

@@ -22,6 +22,8 @@ class Words:
     """Device type → words that mean any device of it."""
     device_classes: Table = field(default_factory=dict)
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
+    stand_ins: Table = field(default_factory=dict)
+    """Device type → types that people call so as well: a switch for the lamp that hangs on it."""
     verbs: Table = field(default_factory=dict)
     """Act, or act.topic or act.type → phrases; "…" in a phrase stands for what it acts on."""
     states: Table = field(default_factory=dict)
@@ -94,7 +96,7 @@ class Words:
 
 _PATTERNS = ("polite", "corrections")
 _TABLES = frozenset(
-    "kinds device_classes verbs states topics units colors modes levels whites "
+    "kinds device_classes stand_ins verbs states topics units colors modes levels whites "
     "questions asked_states asked_classes attributes".split()
 )
 
