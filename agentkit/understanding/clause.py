@@ -16,12 +16,14 @@ SETTING = "set"
 """The act that only a value makes complete."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
 _DOWN_TO_NOTHING = frozenset({"close", "off"})
+_THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _VALUE_OF_ROLE = {
     Role.NUMBER: "number",
     Role.LEVEL: "number",
     Role.COLOR: "color",
     Role.MODE: "mode",
     Role.WHITE: "white",
+    Role.GRADE: "grade",
 }
 
 
@@ -57,10 +59,15 @@ class ClauseReader:
         for rule in self.phrases.acts.get(act, ()):
             if topics - {rule.topic} or (group.has(Role.TO) and group.values):
                 continue
+            if rule.is_named and not group.has(*_THING):
+                continue
             args = self._act_args(rule, group)
             is_said = rule.is_implied or rule.topic in topics
             place = replace_place(group) if rule.area_argument else group
-            selector = self.targets.find(place, rule.types, before, is_said or rule.area_argument is not None)
+            if rule.called:
+                selector = self.targets.called(rule.called, rule.types) if is_said and not group.has(*_THING) else None
+            else:
+                selector = self.targets.find(place, rule.types, before, is_said or rule.area_argument is not None)
             if args is not None and selector is not None and (intent := self._intent(rule.tool, args, selector)):
                 return (intent,)
         return ()
@@ -113,7 +120,7 @@ class ClauseReader:
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
-            if rule.needs_topic and not is_said:
+            if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
                 continue
             selector = self.targets.find(group, rule.types, before, is_said)
             args = {rule.argument: value} | (_unit_arg(units, self.tools.get(rule.tool)))
@@ -165,7 +172,7 @@ def _value(rule: ValueRule, item: Item, units: set[str]) -> Value:
     if _VALUE_OF_ROLE[item.role] != rule.value:
         return None
     if rule.value != "number":
-        return int(item.value) if rule.value == "white" else item.value
+        return int(item.value) if rule.value == "white" else rule.translations.get(item.value, item.value)
     if item.role is Role.LEVEL:
         return int(item.value) if "percent" in rule.units and not units else None
     is_fitting = bool(units & set(rule.units)) if units else rule.low <= item.number <= rule.high

@@ -41,9 +41,13 @@ class Role(StrEnum):
     MODE = "mode"
     LEVEL = "level"
     WHITE = "white"
+    GRADE = "grade"
+    """low, medium, high: of a fan."""
     TO = "to"
     AT = "at"
     BY = "by"
+    FROM = "from"
+    """Before the value that something has now."""
     SLIGHT = "slight"
     ALSO = "also"
     PREPOSITION = "preposition"
@@ -59,7 +63,7 @@ TARGETS = frozenset(
     {Role.NAME, Role.PART, Role.HINT, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
 )
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
-VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
+VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE})
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.MODE, words.modes),
         (Role.LEVEL, words.levels),
         (Role.WHITE, words.whites),
+        (Role.GRADE, words.grades),
     )
     yield from _listed(tables, words)
     yield from _chunks(Role.ACT, (p for phrases in words.verbs.values() for p in phrases), words)
@@ -192,6 +197,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.TO, words.to),
         (Role.AT, words.at),
         (Role.BY, words.by),
+        (Role.FROM, words.origin),
         (Role.SLIGHT, words.slightly),
         (Role.ALSO, words.also),
         (Role.PREPOSITION, words.prepositions),

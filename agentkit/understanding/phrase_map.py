@@ -29,6 +29,10 @@ class ActRule:
     """The act alone tells the type: a room is enough ("lock the office")."""
     area_argument: str | None = None
     """Argument that takes the room, which then is no place of the device."""
+    called: tuple[str, ...] = ()
+    """Words in the name of the one device that the topic means ("make coffee")."""
+    is_named: bool = False
+    """A device or a kind must be said; the topic alone usually means something else."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class ValueRule:
     topic: str | None = None
     needs_topic: bool = False
     """The topic must be said, because another value of the same devices is more usual."""
+    translations: Mapping[str, Value] = field(default_factory=dict)
+    """Canonical word → value of the argument, where they differ."""
+    is_named: bool = False
+    """A device or a kind must be said; the value alone usually means something else."""
     low: float = 0
     high: float = 100
     on_tool: str | None = None
@@ -99,7 +107,7 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:
-    known = {"types", "tool", "topic", "set", "amount", "unit", "negative", "implied", "area_argument"}
+    known = {"types", "tool", "topic", "set", "amount", "unit", "negative", "implied", "area_argument", "called", "named"}
     _check(f"acts.{act}", raw, known, path)
     return ActRule(
         types=_types(raw),
@@ -111,11 +119,13 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         is_negative=bool(raw.get("negative")),
         is_implied=bool(raw.get("implied")),
         area_argument=raw.get("area_argument"),
+        called=tuple(map(str, raw.get("called") or ())),
+        is_named=bool(raw.get("named")),
     )
 
 
 def _value(raw: Any, path: Path | str) -> ValueRule:
-    known = {"types", "tool", "argument", "value", "units", "topic", "needs_topic", "low", "high", "on_tool"}
+    known = {"types", "tool", "argument", "value", "units", "topic", "needs_topic", "low", "high", "on_tool", "translate", "named"}
     _check("values", raw, known, path)
     return ValueRule(
         types=_types(raw),
@@ -125,6 +135,8 @@ def _value(raw: Any, path: Path | str) -> ValueRule:
         units=tuple(map(str, raw.get("units") or ())),
         topic=raw.get("topic"),
         needs_topic=bool(raw.get("needs_topic")),
+        translations={str(k): v for k, v in (raw.get("translate") or {}).items()},
+        is_named=bool(raw.get("named")),
         low=float(raw.get("low", 0)),
         high=float(raw.get("high", 100)),
         on_tool=raw.get("on_tool"),

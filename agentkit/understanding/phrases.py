@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.clause import SETTING, ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role
-from agentkit.understanding.groups import make_groups, share_place
+from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
@@ -59,6 +59,8 @@ class PhraseTier:
         is_asked = text.is_question and not text.is_request
         folded = fold(text.text, words)
         for cut in self.lexicon(view, words).cuts(folded) if len(folded) <= _MAX_CHARS else ():
+            if _is_name_alone(cut) or _has_mode_as_kind(cut, folded, words):
+                continue
             if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
                 continue
             if found := self._read(cut, reader, self._verbs[text.language]):
@@ -72,7 +74,7 @@ class PhraseTier:
     def _read(
         self, cut: Sequence[Item], reader: ClauseReader, verbs: Mapping[tuple[str, ...], tuple[str, ...]]
     ) -> tuple[Intent, ...]:
-        items = [i for i in cut if i.role is not Role.FILLER]
+        items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()
         has_wish = any(i.role is Role.WISH for i in items)
@@ -83,6 +85,18 @@ class PhraseTier:
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
+
+
+def _is_name_alone(cut: Sequence[Item]) -> bool:
+    """A name that ends like a verb ("front door lock") is no command."""
+    return len(cut) == 1 and cut[0].role is Role.NAME
+
+
+def _has_mode_as_kind(cut: Sequence[Item], folded: str, words: Words) -> bool:
+    """ "to heat" tells a mode, not a device."""
+    modes = {fold(w, words) for listed in words.modes.values() for w in listed}
+    pairs = itertools.pairwise(cut)
+    return any(a.role is Role.TO and b.role is Role.KIND and folded[b.start : b.end] in modes for a, b in pairs)
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
@@ -184,11 +198,15 @@ def _read_clauses(
     items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int], reader: ClauseReader
 ) -> tuple[Intent, ...]:
     edges = [0, *bounds, len(items)]
+    spans = list(itertools.pairwise(edges))
+    clauses = [tuple(items[start:end]) for start, end in spans]
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
-    for (start, end), head in zip(itertools.pairwise(edges), heads, strict=True):
+    for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
         is_placed = _is_placed(head, items, start, end)
-        clause = _read_clause(items[start:end], head.acts, reader, before) if is_placed else ()
+        places = borrowed_places(clauses, n) if is_placed else ()
+        readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)
+        clause = next((r for r in readings if r), ())
         if not clause:
             return ()
         found, before = found + clause, clause[-1].selector

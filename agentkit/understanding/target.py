@@ -81,6 +81,11 @@ class TargetFinder:
             return selector if is_said and select(selector, self.view) else None
         return selector if select(selector, self.view) else None
 
+    def called(self, listed: Sequence[str], types: tuple[str, ...]) -> Selector | None:
+        """The one device of these types with such a word in its name."""
+        found = [d for d in self.view.devices if d.type in types and _has_any(d, listed)]
+        return Selector(device_ids=(found[0].id,), types=(found[0].type,)) if len(found) == 1 else None
+
     def _named(self, group: Group, selector: Selector) -> Selector | None:
         names = group.of(Role.NAME)
         found = select(replace(selector, names=names), self.view)

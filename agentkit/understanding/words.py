@@ -46,6 +46,8 @@ class Words:
     """Percentage, as text → words for it ("half", 一半)."""
     whites: Table = field(default_factory=dict)
     """Colour temperature in kelvin, as text → words for it."""
+    grades: Table = field(default_factory=dict)
+    """Named level of a fan → words for it."""
     slightly: tuple[str, ...] = ()
     """Words that ask for a small difference."""
     links: tuple[str, ...] = ()
@@ -54,6 +56,8 @@ class Words:
     """Words before the value that is wanted."""
     at: tuple[str, ...] = ()
     """Words before a value that may be a time as well: the number then needs its unit."""
+    origin: tuple[str, ...] = ()
+    """Words before the value that something has now ("from red to green"); else they mean nothing."""
     by: tuple[str, ...] = ()
     """Words before a difference."""
     it: tuple[str, ...] = ()
@@ -96,7 +100,7 @@ class Words:
 
 _PATTERNS = ("polite", "corrections")
 _TABLES = frozenset(
-    "kinds device_classes stand_ins verbs states topics units colors modes levels whites "
+    "kinds device_classes stand_ins verbs states topics units colors modes levels whites grades "
     "questions asked_states asked_classes attributes".split()
 )
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .common import can, is_simulated, refuse, to
+from .common import can, clamp, is_simulated, number, refuse, to
 
 POSITION = Range(0, 100, "%")
 POSITION_ATTRIBUTES = ("current_position", "current_valve_position", "position")
@@ -37,6 +37,14 @@ def stop_cover(device: Device) -> Decision:
 def set_cover_position(device: Device, position: Annotated[int, POSITION]) -> Decision:
     """Open a cover part of the way: 0 is closed, 100 is open."""
     return _move_to(device, position)
+
+
+@tool(types=("cover",))
+def adjust_cover_position(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
+    """Open a cover further (step above 0) or less far (step below 0) by so many percent."""
+    position = number(device, *POSITION_ATTRIBUTES)
+    current = position if position is not None else 0.0 if device.state == "closed" else 100.0
+    return _move_to(device, round(clamp(current + step, 0, 100)))
 
 
 @tool(types=("valve",))
