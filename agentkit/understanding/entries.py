@@ -108,7 +108,7 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
                 yield Entry(text, Role.NAME, name)
             for part in _parts(folded, device.type, words):
                 yield from _with_s(part, Role.PART, part)
-                if part not in taken and part.rpartition(" ")[2] in kinds:
+                if part not in taken and part not in kinds and part.rpartition(" ")[2] in kinds:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 
 from agentkit.understanding.entries import Entry, Item, Role, command_entries
@@ -32,6 +33,7 @@ class Lexicon:
                 self._by_first.setdefault(entry.text[0], []).append(entry)
         for listed in self._by_first.values():
             listed.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
+        self._before = _halves_before(words)
         self.vocabulary = frozenset(w for listed in self._by_first.values() for e in listed for w in e.text.split())
         """Every word that a known phrase holds."""
 
@@ -47,7 +49,7 @@ class Lexicon:
         """Ways to cut a folded text into pieces without rest, the ones with longer pieces first."""
         numbers = {n.start: n for n in find_numbers(text)}
         budget = [_MAX_CUTS]
-        dead: set[int] = set()
+        dead: set[tuple[int, str]] = set()
 
         def pieces(start: int) -> list[Item]:
             found = self.at(text, start)
@@ -64,13 +66,15 @@ class Lexicon:
                 budget[0] -= 1
                 yield done
                 return
-            if start in dead or budget[0] <= 0:
+            act = next((i.value for i in reversed(done) if i.role is Role.ACT), "")
+            if (start, act) in dead or budget[0] <= 0:
                 return
             before = budget[0]
             for item in pieces(start):
-                yield from walk(item.end, (*done, item))
+                if item.role is not Role.ACT or act in self._before.get(item.value, (act,)):
+                    yield from walk(item.end, (*done, item))
             if budget[0] == before:
-                dead.add(start)
+                dead.add((start, act))
 
         yield from walk(0, ())
 
@@ -92,6 +96,18 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return found
+
+
+def _halves_before(words: Words) -> dict[str, frozenset[str]]:
+    """Second halves of verbs → the halves that may stand before them; first halves are not among the keys."""
+    first: set[str] = set()
+    before: dict[str, set[str]] = {}
+    for phrase in (p for phrases in words.verbs.values() for p in phrases):
+        chunks = [text for chunk in phrase.split("…") if (text := fold(chunk, words))]
+        first.update(chunks[:1])
+        for left, right in itertools.pairwise(chunks):
+            before.setdefault(right, set()).add(left)
+    return {half: frozenset(lefts) for half, lefts in before.items() if half not in first}
 
 
 def terms_of(folded: str) -> list[str]:

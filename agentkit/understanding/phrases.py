@@ -36,6 +36,8 @@ class _Head:
     last: int
     follows: bool = False
     """It must come after what it acts on ("lights on")."""
+    leads: bool = False
+    """It must be the first of the sentence ("on the fan"); elsewhere it is no verb."""
 
 
 class PhraseTier:
@@ -50,11 +52,14 @@ class PhraseTier:
         """All phrases of this home, also for those who only look for mentions."""
         return self._lexicons.get(view, words)
 
-    def match(self, text: Normalised, view: HomeView) -> Understanding:
-        """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
+    def match(self, text: Normalised, view: HomeView, *, is_absent: bool = False) -> Understanding:
+        """Understand a sentence that is used up by its pieces; kind NONE if it is not.
+
+        `is_absent` also takes kinds and places that meet no device, so that a refusal can tell what is missing.
+        """
         start = time.perf_counter()
         words = self._words[text.language]
-        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view))
+        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view, is_absent))
         found: tuple[Intent, ...] = ()
         is_asked = text.is_question and not text.is_request
         folded = fold(text.text, words)
@@ -110,7 +115,7 @@ def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
     for act, phrases in words.verbs.items():
         for phrase in phrases:
             chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
-            key = ("…", *chunks) if phrase.startswith("…") else chunks
+            key = (phrase[0], *chunks) if phrase[0] in "…^" else chunks
             table[key] = (*table.get(key, ()), act)
     return table
 
@@ -130,29 +135,31 @@ def _head_choices(
             pieces = [items[p] for p in chosen]
             if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
                 continue
-            for acts, follows in _acts_of(pieces, verbs):
-                for rest in walk(at + n):
-                    yield (_Head(acts, chosen[0], chosen[-1], follows), *rest)
+            for acts, mark in _acts_of(pieces, verbs):
+                head = _Head(acts, chosen[0], chosen[-1], mark == "…", mark == "^")
+                if not head.leads or len(places) == 1:
+                    yield from ((head, *rest) for rest in walk(at + n))
 
     yield from walk(0)
 
 
 def _acts_of(
     pieces: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
-) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Acts that verb pieces may mean, and whether they must follow what they act on."""
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Acts that verb pieces may mean, and the mark of those that must follow (…) or lead (^)."""
     if pieces[0].role is Role.STATE:
-        yield (pieces[0].value,), False
+        yield (pieces[0].value,), ""
         return
     key = tuple(p.value for p in pieces)
-    if key in verbs:
-        yield verbs[key], False
-    if ("…", *key) in verbs:
-        yield verbs[("…", *key)], True
+    for mark in ("", "…", "^"):
+        if found := verbs.get((mark, *key) if mark else key):
+            yield found, mark
 
 
 def _is_placed(head: _Head, items: Sequence[Item], start: int, end: int) -> bool:
     """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
+    if head.leads and head.first > 0:
+        return False
     if not head.follows:
         return True
     has_target = any(i.role in TARGETS for i in items[start : head.first])

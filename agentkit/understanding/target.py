@@ -43,6 +43,8 @@ class TargetFinder:
 
     words: Words
     view: HomeView
+    is_absent: bool = False
+    """Take also a kind in a place where there is none."""
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
@@ -79,7 +81,7 @@ class TargetFinder:
         if not kinds:
             selector = replace(selector, types=types[:1])
             return selector if is_said and select(selector, self.view) else None
-        return selector if select(selector, self.view) else None
+        return selector if (self.is_absent and is_placed) or select(selector, self.view) else None
 
     def called(self, listed: Sequence[str], types: tuple[str, ...]) -> Selector | None:
         """The one device of these types with such a word in its name."""

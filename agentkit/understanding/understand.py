@@ -15,6 +15,7 @@ from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
+from agentkit.understanding.selecting import select
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -93,9 +94,17 @@ class Understander:
         second = self._phrases.match(text, view)
         if second.kind is Kind.NONE:
             second = self._questions.match(text, view)
+        if first.kind is Kind.NONE and second.kind is Kind.NONE:
+            second = self._absent(text, view)
         chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _absent(self, text: Normalised, view: HomeView) -> Understanding:
+        """A command to a kind that is not where it was said to be: the resolver refuses it and tells what is missing."""
+        found = self._phrases.match(text, view, is_absent=True)
+        reached = [select(i.selector, view) for i in found.intents]
+        return found if reached and not any(reached) else Understanding(Kind.NONE)
 
     def _is_weak(self, found: Understanding) -> bool:
         tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
