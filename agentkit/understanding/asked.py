@@ -40,6 +40,8 @@ class AskedFinder:
             pool = known or (self._sensors_of(pool, attribute) if group.has(*_NAMING) else ())
         if not (states or attribute or group.has(*_NAMING, Role.KIND, Role.CLASS)):
             return ()
+        if not states and any(d.type == "sensor" for d in pool):
+            pool = tuple(d for d in pool if d.type != "binary_sensor")  # the level itself, not whether it is low
         return self._near(pool, group, is_listing=is_listing)
 
     def _placed(self, group: Group) -> Pool:
@@ -75,7 +77,8 @@ class AskedFinder:
     def _of_kind(self, group: Group, states: Sequence[str], attribute: str | None) -> Pool:
         placed = self._placed(group)
         classed = {s.partition(".")[0] for s in states if "." in s}
-        if classed and (sensors := tuple(d for d in placed if _is_sensor(d, classed))):
+        said = {i.value.rpartition(".")[2] for i in group.items if i.role in (Role.KIND, Role.CLASS)}
+        if (not said or classed & said) and (sensors := tuple(d for d in placed if _is_sensor(d, classed))):
             return sensors
         if not group.has(Role.KIND, Role.CLASS):
             is_open = attribute is not None or group.has(Role.ALL, Role.AREA, Role.FLOOR, Role.HERE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.entries import Item, Role
@@ -34,14 +34,16 @@ class ClauseReader:
     phrases: PhraseMap
     tools: Mapping[str, Tool]
     targets: TargetFinder
+    _known: dict[tuple[object, ...], tuple[Intent, ...]] = field(default_factory=dict)
+    """Groups read so far: the ways to cut one sentence share most of them."""
 
     def read(self, acts: Sequence[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """The calls of one group; empty if any piece of it stays without meaning."""
-        for act in acts:
-            name, _, suffix = act.partition(".")
-            if found := self._read_act(name, suffix, group, before):
-                return found
-        return ()
+        key = (tuple(acts), group, before)
+        if key not in self._known:
+            readings = (self._read_act(*_act_parts(act), group, before) for act in acts)
+            self._known[key] = next((found for found in readings if found), ())
+        return self._known[key]
 
     def _read_act(self, act: str, suffix: str, group: Group, before: Selector | None) -> tuple[Intent, ...]:
         topics = set(group.of(Role.TOPIC))
@@ -135,6 +137,11 @@ class ClauseReader:
             return None
         types = tuple(t for t in selector.types if not tool.types or t in tool.types)
         return Intent(name, args, replace(selector, types=types)) if types else None
+
+
+def _act_parts(act: str) -> tuple[str, str]:
+    name, _, suffix = act.partition(".")
+    return name, suffix
 
 
 def replace_place(group: Group) -> Group:

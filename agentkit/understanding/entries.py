@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -66,6 +68,10 @@ PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE})
 
 
+_NUMBERED = re.compile(r"(.*[a-z]) \d+")
+"""One of a series: "wall lamp 2"."""
+
+
 @dataclass(frozen=True)
 class Item:
     """One piece, with what it means here."""
@@ -77,6 +83,8 @@ class Item:
     end: int
     number: float = 0.0
     is_plural: bool = False
+    text: str = ""
+    """As it stands in the folded sentence."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,9 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
             taken.add(folded)
             yield from _with_s(folded, role, value)
             yield from (Entry(text, role, value) for text in _joined(folded))
-    kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
+    folded_rows = [(fold(n, words), role, value) for n, role, value in rows]
+    yield from variants(folded_rows, taken, words)
+    kinds = kind_words(words)
     for device in view.devices:
         for name in device.names:
             folded = fold(name, words)
@@ -112,6 +122,41 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
 
 
+def kind_words(words: Words) -> set[str]:
+    """Every word for a kind or class of devices."""
+    return {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
+
+
+def variants(rows: Sequence[tuple[str, Role, str]], taken: Collection[str], words: Words) -> Iterator[Entry]:
+    """Other words for a place in names, ordinals for numbers, and a place by one of its words, where they are unique."""
+    found: dict[str, set[tuple[Role, str]]] = {}
+    for text, role, value in rows:
+        others = [*_with_synonyms(text, words), *_ordinals(text)]
+        if role is Role.AREA:
+            others += [w for w in text.split() if len(w) > 3]
+        for other in others:
+            found.setdefault(other, set()).add((role, value))
+    common = {w for w, owners in found.items() if len(owners) > 1}
+    for text, owners in found.items():
+        if text not in taken and text not in common and text not in words.fillers:
+            yield from (Entry(text, role, value) for role, value in owners)
+
+
+def _with_synonyms(text: str, words: Words) -> Iterator[str]:
+    for group in words.place_synonyms.values():
+        said = next((w for w in group if f" {w} " in f" {text} "), None)
+        if said is not None:
+            yield from (f" {text} ".replace(f" {said} ", f" {w} ").strip() for w in group if w != said)
+
+
+def _ordinals(text: str) -> Iterator[str]:
+    """ "second hall lamp" for "hall lamp 2" and "hall 2 lamp"."""
+    pieces = text.split()
+    for n, ordinal in enumerate(("first", "second", "third", "fourth", "fifth"), start=1):
+        if str(n) in pieces[1:]:
+            yield " ".join([ordinal, *(p for p in pieces if p != str(n))])
+
+
 def halves(name: str) -> list[str]:
     """The rooms of a place that is several in one ("Kitchen/Diner")."""
     pieces = [p.strip() for p in name.split("/") if p.strip()]
@@ -120,9 +165,11 @@ def halves(name: str) -> list[str]:
 
 def hint_entries(view: HomeView, words: Words, known: frozenset[str]) -> Iterator[Entry]:
     """Runs of words out of names, unless they are known otherwise or end with a word for a kind."""
-    kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
+    kinds = kind_words(words)
     places = {fold(n, words) for place in (*view.areas, *view.floors) for n in place.names}
     idle = {w for w in known if " " not in w} - places
+    series = Counter(m[1] for d in view.devices for n in d.names if (m := _NUMBERED.fullmatch(fold(n, words))))
+    yield from (Entry(base + "s", Role.HINT, base, is_plural=True) for base, n in series.items() if n > 1)
     for device in view.devices:
         for name in device.names:
             pieces = fold(name, words).split()

@@ -50,7 +50,9 @@ def borrowed_places(clauses: Sequence[Sequence[Item]], n: int) -> tuple[tuple[It
     targets = [i for i in clauses[-1] if i.role in TARGETS]
     is_last = len(targets) > 1 and targets[-1].role in _PLACES
     later = _place_of(clauses[-1]) if is_last and n < len(clauses) - 1 else ()
-    return tuple(dict.fromkeys([p for p in (earlier, later) if p] + [()]))
+    choices = [*(p for p in (earlier, later) if p), ()]
+    is_about_before = n > 0 and not any(i.role in _THINGS for i in clauses[n])  # "… and make it brighter"
+    return tuple(dict.fromkeys(choices[::-1] if is_about_before else choices))
 
 
 def _place_of(clause: Sequence[Item]) -> tuple[Item, ...]:

@@ -40,7 +40,7 @@ class Lexicon:
     def at(self, text: str, start: int) -> list[Item]:
         """Pieces that can start at a place, longest first."""
         return [
-            Item(e.role, e.value, start, start + len(e.text), is_plural=e.is_plural)
+            Item(e.role, e.value, start, start + len(e.text), is_plural=e.is_plural, text=e.text)
             for e in self._by_first.get(text[start], ())
             if text.startswith(e.text, start) and _is_whole(text, start, start + len(e.text))
         ]

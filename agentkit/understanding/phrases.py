@@ -61,11 +61,16 @@ class PhraseTier:
         words = self._words[text.language]
         reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view, is_absent))
         found: tuple[Intent, ...] = ()
+        seen: set[tuple[Item, ...]] = set()
         is_asked = text.is_question and not text.is_request
         folded = fold(text.text, words)
         for cut in self.lexicon(view, words).cuts(folded) if len(folded) <= _MAX_CHARS else ():
-            if _is_name_alone(cut) or _has_mode_as_kind(cut, folded, words):
+            if _is_name_alone(cut):
+                break
+            meaning = tuple(i for i in cut if i.role is not Role.FILLER)
+            if meaning in seen or _has_mode_as_kind(cut, folded, words):
                 continue
+            seen.add(meaning)
             if is_asked and not any(i.role is Role.WISH and i.value in words.asks for i in cut):
                 continue
             if found := self._read(cut, reader, self._verbs[text.language]):

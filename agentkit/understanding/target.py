@@ -69,7 +69,8 @@ class TargetFinder:
         if group.has(Role.PART) and group.has(Role.HOME):
             return None
         if group.has(Role.PART):
-            return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
+            is_kind_said = bool(kinds) or group.has(Role.CLASS) or is_said
+            return self._partly_named(group, selector, is_kind_said=is_kind_said)
         if classes := group.of(Role.CLASS):
             return self._classed(classes, selector, group)
         if kinds and before is not None and group.has(Role.TOPIC) and not (is_placed or selector.is_all):
@@ -111,7 +112,7 @@ class TargetFinder:
         found = tuple(d for d in told if self._is_kind(d, kinds))
         if not found and kinds:  # "the shed light" for the switch of it
             found = tuple(d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
-        is_several = group.has(Role.ALL) or any(k.is_plural for k in kinds)
+        is_several = group.has(Role.ALL) or any(i.is_plural for i in group.items if i in kinds or i.role is Role.HINT)
         if not found or (len(found) > 1 and not is_several):
             return None
         return Selector(device_ids=tuple(d.id for d in found), types=tuple(dict.fromkeys(d.type for d in found)))
@@ -126,9 +127,13 @@ class TargetFinder:
                 return False
         return True
 
-    def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
-        """Devices whose names hold everything but the word for their kind."""
+    def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
+        """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
+        if not is_kind_said:
+            places = {fold(n, self.words) for p in (*self.view.areas, *self.view.floors) for n in p.names}
+            if places & set(part) or sum(bool(parts_of(d, self.words) & set(part)) for d in self.view.devices) != 1:
+                return None
         found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
         if classes := group.of(Role.CLASS):
             listed = [w for c in classes for w in self.words.device_classes[c]]
@@ -146,6 +151,10 @@ class TargetFinder:
             if len(classes) > 1 or device_type not in selector.types:
                 continue
             wanted = replace(selector, types=(device_type,))
+            said = {i.text for i in group.items if i.role is Role.CLASS}
+            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said))]
+            if len(exact) == 1 and not any(i.is_plural for i in group.items):
+                return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
             if not found:
                 return None

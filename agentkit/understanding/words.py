@@ -22,6 +22,8 @@ class Words:
     """Device type → words that mean any device of it."""
     device_classes: Table = field(default_factory=dict)
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
+    place_synonyms: Table = field(default_factory=dict)
+    """Any key → words for the same sort of place, each of which may stand in a name for the others."""
     stand_ins: Table = field(default_factory=dict)
     """Device type → types that people call so as well: a switch for the lamp that hangs on it."""
     verbs: Table = field(default_factory=dict)
@@ -100,7 +102,7 @@ class Words:
 
 _PATTERNS = ("polite", "corrections")
 _TABLES = frozenset(
-    "kinds device_classes stand_ins verbs states topics units colors modes levels whites grades "
+    "kinds device_classes place_synonyms stand_ins verbs states topics units colors modes levels whites grades "
     "questions asked_states asked_classes attributes".split()
 )
 
