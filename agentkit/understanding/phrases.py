@@ -167,6 +167,8 @@ def _is_placed(head: _Head, items: Sequence[Item], start: int, end: int) -> bool
         return False
     if not head.follows:
         return True
+    if start > 0 and items[start].role is not Role.ALSO:
+        return False
     has_target = any(i.role in TARGETS for i in items[start : head.first])
     return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
 

@@ -76,7 +76,6 @@ from __future__ import annotations
 from .tools.climate import adjust_temperature, set_fan_mode, set_hvac_mode, set_temperature
 from .tools.clock import get_date, get_time
 from .tools.covers import (
-    adjust_cover_position,
     close_cover,
     close_valve,
     open_cover,
@@ -124,7 +123,6 @@ __all__ = [
     "activate_scene",
     "add_to_list",
     "adjust_brightness",
-    "adjust_cover_position",
     "adjust_color_temperature",
     "adjust_fan_speed",
     "adjust_temperature",

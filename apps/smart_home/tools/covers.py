@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
@@ -34,17 +34,15 @@ def stop_cover(device: Device) -> Decision:
 
 
 @tool(types=("cover",))
-def set_cover_position(device: Device, position: Annotated[int, POSITION]) -> Decision:
-    """Open a cover part of the way: 0 is closed, 100 is open."""
+def set_cover_position(
+    device: Device, position: Annotated[int, POSITION], toward: Literal["open", "closed"] | None = None
+) -> Decision:
+    """Open a cover part of the way: 0 is closed, 100 is open; toward = by so much more than now."""
+    if toward is not None:
+        known = number(device, *POSITION_ATTRIBUTES)
+        now = known if known is not None else 0.0 if device.state == "closed" else 100.0
+        position = round(clamp(now + (position if toward == "open" else -position), 0, 100))
     return _move_to(device, position)
-
-
-@tool(types=("cover",))
-def adjust_cover_position(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
-    """Open a cover further (step above 0) or less far (step below 0) by so many percent."""
-    position = number(device, *POSITION_ATTRIBUTES)
-    current = position if position is not None else 0.0 if device.state == "closed" else 100.0
-    return _move_to(device, round(clamp(current + step, 0, 100)))
 
 
 @tool(types=("valve",))
