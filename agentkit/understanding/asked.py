@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.entries import Item, Role, parts_of
+from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import parts_of
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.selecting import has_word
 from agentkit.understanding.target import Group
@@ -96,8 +97,10 @@ class AskedFinder:
         if device.device_class == device_class:
             return device.type == kind or device.type in _SENSORS
         listed = (*self.words.device_classes.get(item.value, ()), *self.words.asked_classes.get(item.value, ()))
-        return device.type == kind and device.device_class is None and any(
-            has_word(n, w) for n in device.names for w in listed
+        return (
+            device.type == kind
+            and device.device_class is None
+            and any(has_word(n, w) for n in device.names for w in listed)
         )
 
     def _able(self, pool: Pool, states: Sequence[str]) -> Pool:

@@ -8,9 +8,10 @@ from enum import StrEnum
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
-from agentkit.understanding.entries import Item, Role, parts_of
+from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.names import parts_of
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.offers import default_values
 from agentkit.understanding.phrase_map import PhraseMap

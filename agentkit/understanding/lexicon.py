@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-from agentkit.understanding.entries import Entry, Item, Role, command_entries
+from agentkit.understanding.entries import Entry, Item, Role, word_entries
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import hint_entries, home_entries
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.words import Words
@@ -14,27 +15,37 @@ from agentkit.understanding.words import Words
 _MAX_CUTS = 400
 
 
+_ORDER = {role: n for n, role in enumerate(Role)}
+
+
+class WordIndex:
+    """The app's words of one language, folded once for all homes."""
+
+    def __init__(self, words: Words, entries: Callable[[Words], Iterable[Entry]] = word_entries) -> None:
+        self.entries = tuple(dict.fromkeys(e for e in entries(words) if e.text))
+        self.texts = frozenset(e.text for e in self.entries)
+        self.terms = frozenset(w for e in self.entries for w in e.text.split())
+        self.before = _halves_before(words)
+        """Second half of a verb → the halves that may stand before it."""
+
+
 class Lexicon:
     """All phrases that a sentence about this home can be made of, indexed by their first character."""
 
-    def __init__(
-        self,
-        view: HomeView,
-        words: Words,
-        entries: Callable[[HomeView, Words], Iterable[Entry]] = command_entries,
-    ) -> None:
+    def __init__(self, view: HomeView, words: Words, index: WordIndex | None = None) -> None:
+        index = index or WordIndex(words)
         self._by_first: dict[str, list[Entry]] = {}
+        self._before = index.before
         self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
         """Device id → the words of each of its names."""
-        seen: set[Entry] = set()
-        for entry in entries(view, words):
-            if entry.text and entry not in seen:
-                seen.add(entry)
+        names = list(home_entries(view, words))
+        names += hint_entries(view, words, index.texts | {e.text for e in names})
+        for entry in dict.fromkeys((*names, *index.entries)):
+            if entry.text:
                 self._by_first.setdefault(entry.text[0], []).append(entry)
         for listed in self._by_first.values():
-            listed.sort(key=lambda e: (-len(e.text), list(Role).index(e.role)))
-        self._before = _halves_before(words)
-        self.vocabulary = frozenset(w for listed in self._by_first.values() for e in listed for w in e.text.split())
+            listed.sort(key=lambda e: (-len(e.text), _ORDER[e.role]))
+        self.vocabulary = index.terms | {w for e in names for w in e.text.split()}
         """Every word that a known phrase holds."""
 
     def at(self, text: str, start: int) -> list[Item]:

@@ -107,7 +107,19 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:
-    known = {"types", "tool", "topic", "set", "amount", "unit", "negative", "implied", "area_argument", "called", "named"}
+    known = {
+        "types",
+        "tool",
+        "topic",
+        "set",
+        "amount",
+        "unit",
+        "negative",
+        "implied",
+        "area_argument",
+        "called",
+        "named",
+    }
     _check(f"acts.{act}", raw, known, path)
     return ActRule(
         types=_types(raw),
@@ -125,7 +137,20 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
 
 
 def _value(raw: Any, path: Path | str) -> ValueRule:
-    known = {"types", "tool", "argument", "value", "units", "topic", "needs_topic", "low", "high", "on_tool", "translate", "named"}
+    known = {
+        "types",
+        "tool",
+        "argument",
+        "value",
+        "units",
+        "topic",
+        "needs_topic",
+        "low",
+        "high",
+        "on_tool",
+        "translate",
+        "named",
+    }
     _check("values", raw, known, path)
     return ValueRule(
         types=_types(raw),

@@ -13,7 +13,7 @@ from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.target import TargetFinder
@@ -46,7 +46,8 @@ class PhraseTier:
     def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
         self._verbs = {language: _verb_table(w) for language, w in words.items()}
-        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._indexes = {language: WordIndex(w) for language, w in words.items()}
+        self._lexicons: HomeCache[Lexicon] = HomeCache(lambda view, w: Lexicon(view, w, self._indexes[w.language]))
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases of this home, also for those who only look for mentions."""

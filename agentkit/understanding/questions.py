@@ -13,7 +13,7 @@ from agentkit.understanding.asked import AskedFinder
 from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.target import Group
@@ -45,7 +45,8 @@ class QuestionTier:
 
     def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
-        self._lexicons: HomeCache[Lexicon] = HomeCache(lambda view, words: Lexicon(view, words, question_entries))
+        self._indexes = {language: WordIndex(w, question_entries) for language, w in words.items()}
+        self._lexicons: HomeCache[Lexicon] = HomeCache(lambda view, w: Lexicon(view, w, self._indexes[w.language]))
 
     def match(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a question that is used up by its pieces; kind NONE if it is not."""

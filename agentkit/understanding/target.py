@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Selector
-from agentkit.understanding.entries import VALUES, Item, Role, parts_of
+from agentkit.understanding.entries import VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import parts_of, place_names
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.words import Words
@@ -131,8 +132,10 @@ class TargetFinder:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
         if not is_kind_said:
-            places = {fold(n, self.words) for p in (*self.view.areas, *self.view.floors) for n in p.names}
-            if places & set(part) or sum(bool(parts_of(d, self.words) & set(part)) for d in self.view.devices) != 1:
+            if (
+                place_names(self.view, self.words) & set(part)
+                or sum(bool(parts_of(d, self.words) & set(part)) for d in self.view.devices) != 1
+            ):
                 return None
         found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
         if classes := group.of(Role.CLASS):

@@ -9,8 +9,20 @@ from agentkit.understanding.tools import Decision, Range, tool
 
 from .common import can, clamp, is_on, number, refuse, to
 
-
-FAN_LEVELS = ("quiet", "silent", "lowest", "low", "medium low", "medium", "mid", "middle", "medium high", "high", "highest", "turbo")
+FAN_LEVELS = (
+    "quiet",
+    "silent",
+    "lowest",
+    "low",
+    "medium low",
+    "medium",
+    "mid",
+    "middle",
+    "medium high",
+    "high",
+    "highest",
+    "turbo",
+)
 """Names of levels, from slow to fast."""
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, tool
 
-from .covers import close_cover, open_cover
 from .common import can, is_on, is_simulated, number, to
+from .covers import close_cover, open_cover
 
 SWITCHABLE = (
     "light",
