@@ -46,12 +46,12 @@ class Role(StrEnum):
     """Before the value that something has now."""
     SLIGHT = "slight"
     ALSO = "also"
-    PREPOSITION = "preposition"
     ASK = "ask"
     """What kind of question it is: one, yes_no, which, how_many …"""
     ASKED = "asked"
     """A state that is asked for, alone or as type.state."""
     ATTRIBUTE = "attribute"
+    PREPOSITION = "preposition"
     FILLER = "filler"
 
 

@@ -54,7 +54,7 @@ def kind_words(words: Words) -> set[str]:
 
 
 def variants(rows: Sequence[tuple[str, Role, str]], taken: Collection[str], words: Words) -> Iterator[Entry]:
-    """Other words for a place in names, ordinals for numbers, and a place by one of its words, where they are unique."""
+    """Other words for a place in names, ordinals for numbers, a place by one of its words; only where unique."""
     found: dict[str, set[tuple[Role, str]]] = {}
     for text, role, value in rows:
         others = [*_with_synonyms(text, words), *_ordinals(text)]

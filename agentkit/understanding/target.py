@@ -131,12 +131,9 @@ class TargetFinder:
     def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
-        if not is_kind_said:
-            if (
-                place_names(self.view, self.words) & set(part)
-                or sum(bool(parts_of(d, self.words) & set(part)) for d in self.view.devices) != 1
-            ):
-                return None
+        owners = sum(bool(parts_of(d, self.words) & set(part)) for d in self.view.devices)
+        if not is_kind_said and (owners != 1 or place_names(self.view, self.words) & set(part)):
+            return None
         found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
         if classes := group.of(Role.CLASS):
             listed = [w for c in classes for w in self.words.device_classes[c]]

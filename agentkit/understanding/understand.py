@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from agentkit.types import Kind, Understanding
+from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
@@ -92,7 +92,8 @@ class Understander:
         if first.kind is not Kind.NONE and not self._is_weak(first):
             return first
         second = self._phrases.match(text, view)
-        if second.kind is Kind.NONE:
+        is_answered = any(self._is_plain_query(i) for i in first.intents) and first.reply_key != NO_DEVICE
+        if second.kind is Kind.NONE and not is_answered:
             second = self._questions.match(text, view)
         if first.kind is Kind.NONE and second.kind is Kind.NONE:
             second = self._absent(text, view)
@@ -101,10 +102,15 @@ class Understander:
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
 
     def _absent(self, text: Normalised, view: HomeView) -> Understanding:
-        """A command to a kind that is not where it was said to be: the resolver refuses it and tells what is missing."""
+        """A command to a kind that is not where it was said to be: the resolver tells what is missing there."""
         found = self._phrases.match(text, view, is_absent=True)
         reached = [select(i.selector, view) for i in found.intents]
         return found if reached and not any(reached) else Understanding(Kind.NONE)
+
+    def _is_plain_query(self, intent: Intent) -> bool:
+        """Whether a template reads a state; a value may belong to another device than the one that was named."""
+        tool = self._tools.get(intent.tool)
+        return tool is not None and tool.is_query and "attribute" not in intent.args
 
     def _is_weak(self, found: Understanding) -> bool:
         tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]

@@ -101,26 +101,9 @@ class Words:
 
 
 _PATTERNS = ("polite", "corrections")
-_TABLES = frozenset(
-    [
-        "kinds",
-        "device_classes",
-        "place_synonyms",
-        "stand_ins",
-        "verbs",
-        "states",
-        "topics",
-        "units",
-        "colors",
-        "modes",
-        "levels",
-        "whites",
-        "grades",
-        "questions",
-        "asked_states",
-        "asked_classes",
-        "attributes",
-    ]
+_TABLES = (
+    *("kinds", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units", "colors"),
+    *("modes", "levels", "whites", "grades", "questions", "asked_states", "asked_classes", "attributes"),
 )
 
 
