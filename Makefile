@@ -2,14 +2,16 @@
 
 .POSIX:
 .SUFFIXES:
+.NOTPARALLEL:
 .PHONY: run test check lint types tests model bench clean help
 
 APP = apps/smart_home
 PY = .venv/bin/python
+RUN = .venv/.installed
 DEV = .venv/.installed-dev
 BENCH = .venv/.installed-bench
 
-run: $(DEV) ## Set everything up, pull the model and serve the smart home on http://127.0.0.1:8765
+run: $(RUN) ## Set everything up, pull the model and serve the smart home on http://127.0.0.1:8765
 	@exec $(PY) -m agentkit.cli.main run $(APP) $(ARGS)
 
 test: lint types tests ## Set everything up, pull the model, check style and types, run all tests
@@ -26,7 +28,7 @@ types: $(DEV)
 tests: $(DEV) model
 	$(PY) -m pytest $(ARGS)
 
-model: $(DEV) ## Pull the default model; nothing happens if it is there already
+model: $(RUN) ## Pull the default model; nothing happens if it is there already
 	@$(PY) -m agentkit.cli.main models pull
 
 bench: $(BENCH) model ## Measure against llama.cpp (builds it once, some minutes)
@@ -35,11 +37,16 @@ bench: $(BENCH) model ## Measure against llama.cpp (builds it once, some minutes
 $(PY):
 	@python="$$(PYTHON="$(PYTHON)" sh deploy/find_python.sh)" && echo "creating .venv with $$python" && "$$python" -m venv .venv
 
-# The stamp makes the second start quick: pip runs again only after pyproject.toml has changed.
-$(DEV): pyproject.toml | $(PY)
+# The stamps make the second start quick: pip runs again only after pyproject.toml has changed.
+$(RUN): pyproject.toml | $(PY)
 	@echo "installing agentkit and what it needs into .venv"
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
+
+$(DEV): pyproject.toml | $(PY)
+	@echo "installing agentkit, what it needs and what tests need into .venv"
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(RUN) $@
 
 $(BENCH): pyproject.toml $(DEV)
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'

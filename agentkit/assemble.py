@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +12,20 @@ from typing import TYPE_CHECKING
 from agentkit.agent.agent import Agent, AgentLimits
 from agentkit.agent.execute import Limits
 from agentkit.agent.reply import Replies
+from agentkit.agent.schedule import Schedule
+from agentkit.agent.ticker import Ticker
 from agentkit.config import App
 from agentkit.devices.adapter import Home
 from agentkit.devices.registry import Registry
 from agentkit.devices.route import RoutingAdapter
-from agentkit.policy_rules import PolicyRule
+from agentkit.errors import ConfigError
+from agentkit.pin_file import load_pin
+from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.talk import read_talk
+from agentkit.understanding.time_words import load_time_words
+from agentkit.understanding.timer_words import load_timer_words
 from agentkit.understanding.understand import Understander
 from agentkit.understanding.words import read_words
 
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
 
 DEVICES = "devices.json"
 """File of registered devices and last states, in the folder of an app's state."""
+SCHEDULE = "schedule.json"
+"""File of timers, alarms and plans, in the same folder."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,8 @@ class Live:
     registry: Registry
     understander: Understander
     adapter: RoutingAdapter
+    schedule: Schedule
+    ticker: Ticker
 
     def warm_up(self) -> None:
         """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
@@ -48,7 +60,8 @@ class Live:
         )
 
     def close(self) -> None:
-        """Write the last states and hang up on the devices."""
+        """Stop what is due later, write the last states and hang up on the devices."""
+        self.ticker.close()
         self.registry.close()
         self.adapter.close()
 
@@ -79,7 +92,12 @@ class Assembly:
         """
         self._app = app
         self._words = {
-            lang: read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml")
+            lang: replace(
+                read_words(app.words[lang], language=lang, path=app.path / "words" / f"{lang}.yaml"),
+                time=load_time_words(app.path / "words" / f"when_{lang}.yaml"),
+                timers=load_timer_words(app.path / "words" / f"timers_{lang}.yaml"),
+                talk=read_talk(app.dialogue.get(lang, {}), path=app.path / "dialogue" / f"{lang}.yaml"),
+            )
             for lang in app.languages
         }
         self._replies = Replies(app.replies, tools=app.tools, folder=str(app.path / "replies"))
@@ -97,13 +115,18 @@ class Assembly:
         state_dir: Path | None = None,
         policy: Sequence[PolicyRule] | None = None,
         now: Callable[[], datetime] = datetime.now,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Live:
-        """Build the agent of a home. `state_dir` keeps devices and states over a restart; None = nowhere.
+        """Build the agent of a home. `state_dir` keeps devices, states and plans over a restart; None = nowhere.
 
-        `policy` replaces the app's rules.
+        `policy` replaces the app's rules; `clock` counts the seconds after which questions and memories end.
+        What is due later runs once the ticker is started.
         """
         registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
         adapter = RoutingAdapter(registry)
+        rules = self._app.policy if policy is None else policy
+        path = None if state_dir is None else state_dir / SCHEDULE
+        schedule = Schedule(now=now, clock=clock, path=path, rules=self._app.schedule)
         agent = Agent(
             tools=self._app.tools,
             registry=registry,
@@ -111,11 +134,27 @@ class Assembly:
             understander=self._understander,
             replies=self._replies,
             words=self._words,
-            policy_rules=self._app.policy if policy is None else policy,
+            policy_rules=rules,
             now=now,
+            clock=clock,
             limits=_limits(self._app),
+            schedule=schedule,
+            pin=self._pin(rules),
         )
-        return Live(agent, registry, self._understander, adapter)
+        return Live(agent, registry, self._understander, adapter, schedule, Ticker(schedule, agent.carry_out))
+
+    def _pin(self, rules: Sequence[PolicyRule]) -> str | None:
+        """The code, if a rule wants one. Raises ConfigError if it does and there is none."""
+        if not any(rule.verdict is Verdict.PIN for rule in rules):
+            return None
+        code = load_pin(self._app.pin)
+        if code is None:
+            raise ConfigError(
+                "a rule says `then: pin` but there is no code; set the variable or file that `pin` names",
+                path=self._app.path / "app.yaml",
+                key="pin",
+            )
+        return code
 
 
 def build_agent(
@@ -135,5 +174,6 @@ def _limits(app: App) -> AgentLimits:
         max_text_chars=app.limits.max_text_chars,
         max_actions=app.limits.max_actions,
         question_timeout_s=app.limits.question_timeout_s,
+        memory_s=app.limits.memory_s,
         execution=Limits(timeout_ms=app.limits.action_timeout_ms),
     )

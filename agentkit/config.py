@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from agentkit.app_module import import_handlers
+from agentkit.defaults import replies_over_defaults, words_over_defaults
 from agentkit.devices.adapter import Home
 from agentkit.errors import AppError, ConfigError
 from agentkit.home_file import load_home, load_homes
+from agentkit.pin_file import PinSource, read_pin_source
+from agentkit.planned import MISSED, ScheduleRules
 from agentkit.policy_rules import PolicyRule, Verdict, read_rules
 from agentkit.understanding.tools import Tool, load_tools
 from agentkit.yaml_lines import YamlList, YamlMap, check_keys, did_you_mean, load_mapping, parse_yaml, take, take_list
@@ -31,6 +34,8 @@ class Limits:
     """Most devices that one utterance may move."""
     question_timeout_s: int = 60
     """How long a question to the speaker waits for its answer."""
+    memory_s: int = 120
+    """How long "it", "again" and "undo" reach back."""
 
 
 @dataclass(frozen=True)
@@ -45,24 +50,40 @@ class App:
     languages: tuple[str, ...] = ("en",)
     """Languages it answers in; the first is the fallback."""
     replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Language → replies/LANGUAGE.yaml as read."""
+    """Language → replies/LANGUAGE.yaml, laid over the framework's."""
     words: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Language → words/LANGUAGE.yaml as read."""
-    templates: Mapping[str, Any] = field(default_factory=dict)
-    """templates.yaml as read."""
+    """Language → words/LANGUAGE.yaml, laid over the framework's."""
+    dialogue: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language → dialogue/LANGUAGE.yaml as read."""
     policy: tuple[PolicyRule, ...] = ()
     """First rule that fits decides; none fits = allow."""
+    pin: PinSource | None = None
+    """Where the code for rules with `then: pin` comes from."""
     model: str | None = None
     """Name in the model manifest; None = templates only."""
     manifest: Path | None = None
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
     limits: Limits = field(default_factory=Limits)
+    schedule: ScheduleRules = field(default_factory=ScheduleRules)
+    """What to do about what was due while nothing ran."""
+
+    def plain_commands(self) -> Iterator[str]:
+        """Say each tool without arguments to each device that it is for, by name: sentences to try the app with."""
+        for device in self.home.devices:
+            for tool in self.tools.values():
+                if device.type in tool.types and not tool.params and not tool.is_query:
+                    yield f"{tool.name.replace('_', ' ')} {device.name}"
 
 
-KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "policy")
+KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "schedule", "pin", "policy")
 LIMIT_KEYS = tuple(f.name for f in fields(Limits))
-OVERRIDES = (*(k for k in KEYS if k != "limits"), *(f"limits.{k}" for k in LIMIT_KEYS))
+SCHEDULE_KEYS = tuple(f.name for f in fields(ScheduleRules))
+OVERRIDES = (
+    *(k for k in KEYS if k not in ("limits", "schedule")),
+    *(f"limits.{k}" for k in LIMIT_KEYS),
+    *(f"schedule.{k}" for k in SCHEDULE_KEYS),
+)
 
 
 def load_app(path: Path, overrides: Sequence[str] = ()) -> App:
@@ -94,20 +115,23 @@ def _read_app(folder: Path, document: YamlMap) -> App:
     types = {t for tool in tools.values() for t in tool.types} | {d.type for d in home.devices}
     rules = take(document, "policy", YamlList, YamlList(document.path, document.line))
     manifest = take(document, "manifest", str, None)
+    pin = take(document, "pin", YamlMap, None)
     return App(
         path=folder,
         name=take(document, "name", str),
         home=home,
         tools=tools,
         languages=languages,
-        replies={lang: _optional(folder / "replies" / f"{lang}.yaml") for lang in languages},
-        words={lang: _optional(folder / "words" / f"{lang}.yaml") for lang in languages},
-        templates=_optional(folder / "templates.yaml"),
+        replies={x: replies_over_defaults(_optional(folder / "replies" / f"{x}.yaml"), x) for x in languages},
+        words={x: words_over_defaults(_optional(folder / "words" / f"{x}.yaml"), x) for x in languages},
+        dialogue={lang: _optional(folder / "dialogue" / f"{lang}.yaml") for lang in languages},
         policy=read_rules(rules, tools=tools, types=types, areas=[a.id for a in home.areas]),
+        pin=None if pin is None else read_pin_source(pin, folder),
         model=take(document, "model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),
         limits=limits,
+        schedule=_read_schedule(document),
     )
 
 
@@ -164,6 +188,20 @@ def _read_limits(document: YamlMap) -> Limits:
         if value <= 0:
             raise row.error(f"{key} is {value}, wanted more than 0", key)
     return Limits(**values)
+
+
+def _read_schedule(document: YamlMap) -> ScheduleRules:
+    row = take(document, "schedule", YamlMap, None)
+    if row is None:
+        return ScheduleRules()
+    check_keys(row, SCHEDULE_KEYS, what="schedule")
+    missed = take(row, "missed", str, "skip")
+    if missed not in MISSED:
+        raise row.error(f"missed is {missed!r}, wanted one of {', '.join(MISSED)}", "missed")
+    minutes = take(row, "missed_after_minutes", int, 10)
+    if minutes < 0:
+        raise row.error(f"missed_after_minutes is {minutes}, wanted 0 or more", "missed_after_minutes")
+    return ScheduleRules(missed, minutes)
 
 
 def _optional(path: Path) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@
     ├── NoTarget               the planner found nothing that can run
     ├── DeviceError            a device did not take or answer a command
     │   ├── DeviceUnavailable
+    │   ├── DeviceSilent       it was sent a command and did not answer: it may have acted
     │   └── DeviceUnknown
     ├── UtteranceError         a text or a room that cannot be taken
     │   └── TextTooLong
@@ -116,8 +117,20 @@ class DeviceUnavailable(DeviceError):
     """The device is offline."""
 
 
+class DeviceSilent(DeviceError):
+    """The command went out and no answer came; the device may have acted, or may yet."""
+
+
 class DeviceUnknown(DeviceError):
     """No device of that id is registered."""
+
+
+class ScheduleError(AgentKitError):
+    """A timer, alarm or plan cannot be kept."""
+
+
+class ScheduleUnknown(ScheduleError):
+    """Nothing of that id is planned."""
 
 
 class UtteranceError(AgentKitError):

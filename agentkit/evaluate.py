@@ -12,14 +12,16 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace
 from agentkit.devices.adapter import Device, Home
 from agentkit.devices.registry import Registry
 from agentkit.errors import ConfigError, DeviceUnknown, PromptTooLong
+from agentkit.planned import Entry, EntryKind
 from agentkit.records import GENERIC, NOON, Record, area_of, devices_of
 from agentkit.types import Call, Intent, Reply, Selector, Utterance
 
@@ -54,6 +56,11 @@ class Live(Protocol):
     @property
     def registry(self) -> Registry:
         """The devices it moves."""
+        ...
+
+    @property
+    def schedule(self) -> Schedule:
+        """The timers and plans it keeps."""
         ...
 
     def close(self) -> None:
@@ -94,6 +101,7 @@ class Evaluation:
     def _predict(self, record: Record, home: Home, live: Live) -> Prediction:
         self._now = record.now
         put_back(live.registry, devices_of(record, home))
+        live.schedule.replace_all(timers_of(home, record.now))
         area = area_of(record, home, self._kinds)
         utterance = Utterance(record.text, area=area, session=f"eval:{record.id}"[:MAX_SESSION], source="eval")
         try:
@@ -122,6 +130,24 @@ def put_back(registry: Registry, devices: Sequence[Device]) -> None:
     for device in devices:
         if _held(registry, device.id) != device:
             registry.upsert(device)
+
+
+def timers_of(home: Home, now: datetime) -> tuple[Entry, ...]:
+    """The timers that a recorded home had running, as if they ran now."""
+    return tuple(
+        Entry(
+            EntryKind.TIMER,
+            now + timedelta(seconds=t.left_s) if t.is_active else None,
+            now - timedelta(seconds=t.start_s - t.left_s),
+            f"timer-{n}",
+            name=t.name,
+            area=t.area,
+            language=home.language,
+            duration_s=t.start_s,
+            left_s=None if t.is_active else t.left_s,
+        )
+        for n, t in enumerate(home.timers, start=1)
+    )
 
 
 def prediction(

@@ -7,13 +7,14 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from agentkit.devices.adapter import Area, Device, Floor, Home
+from agentkit.devices.adapter import Area, Device, Floor, Home, HomeTimer
 from agentkit.devices.validate import MAX_DEVICES, check_device, is_name
 from agentkit.errors import ConfigError, DeviceError
 from agentkit.yaml_lines import YamlMap, check_keys, describe, load_mapping, take, take_list
 
 HOME_KEYS = ("id", "language", "floors", "areas", "devices", "speaker_area", "timers", "media")
-"""timers and media describe what else was going on when a recorded home was captured; they move no device."""
+"""timers and media describe what else was going on when a recorded home was captured. Evaluations start its timers,
+media is read and not used."""
 AREA_KEYS = ("id", "name", "aliases", "floor")
 FLOOR_KEYS = ("id", "name", "aliases")
 DEVICE_KEYS = ("id", "name", "aliases", "type", "area", "state", "attributes", "available", "endpoint", "device")
@@ -64,7 +65,28 @@ def read_home(row: YamlMap) -> Home:
         tuple(areas.values()),
         tuple(devices.values()),
         speaker_area,
+        tuple(_read_timer(item, areas) for item in _read_rows(row, "timers")),
     )
+
+
+def _read_timer(item: YamlMap, areas: dict[str, Area]) -> HomeTimer:
+    """Read a timer; what is left may be rounded or missing, then it has just been started."""
+    start = _length(item, "start_")
+    rounded = _length(item, "rounded_", "_left")
+    left = item.get("total_seconds_left")
+    place = str(item.get("area") or "")
+    area = next((a.id for a in areas.values() if place in (a.id, *a.names)), place or None)
+    name = item.get("name")
+    seconds = float(left) if isinstance(left, int | float) else rounded or start
+    return HomeTimer(
+        start or seconds, seconds, None if name is None else str(name), area, item.get("is_active") is not False
+    )
+
+
+def _length(item: YamlMap, before: str, after: str = "") -> float:
+    sizes = {"hours": 3600, "minutes": 60, "seconds": 1}
+    found = {unit: item.get(f"{before}{unit}{after}") for unit in sizes}
+    return float(sum(sizes[unit] * n for unit, n in found.items() if isinstance(n, int | float)))
 
 
 def _read_areas(row: YamlMap, floors: dict[str, Floor]) -> dict[str, Area]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from agentkit.agent.schedule import Schedule
+from agentkit.agent.trace import TurnRecord
 from agentkit.devices.registry import Registry
 from agentkit.errors import NotReady
 from agentkit.types import ActionResult, Reply, Utterance
@@ -45,6 +47,10 @@ class Opened:
     status: Callable[[], Mapping[str, Any]] = dict
     """Target, fallback reason and pools as they are now."""
     close: Callable[[], None] = lambda: None
+    schedule: Schedule | None = None
+    """Timers, alarms and plans."""
+    history: Callable[[], Sequence[TurnRecord]] = tuple
+    """The last turns, oldest first."""
 
 
 class Host:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
+from agentkit.devices.adapter import Area
 from agentkit.devices.registry import Registry
 from agentkit.errors import TextTooLong, UtteranceError
 from agentkit.types import Utterance
 
-DEFAULT_MAX_CHARS = 1000
 
-
-def check_utterance(utterance: Utterance, registry: Registry, *, max_chars: int = DEFAULT_MAX_CHARS) -> None:
+def check_utterance(utterance: Utterance, registry: Registry, *, max_chars: int) -> None:
     """Raise TextTooLong with both sizes, or UtteranceError naming what is wrong."""
     if len(utterance.text) > max_chars:
         raise TextTooLong(n_chars=len(utterance.text), max_chars=max_chars)
     check_text(utterance.text)
-    check_area(utterance.area, registry)
+    check_area(utterance.area, registry.areas)
 
 
 def check_text(text: str) -> None:
@@ -28,10 +28,10 @@ def check_text(text: str) -> None:
         raise UtteranceError("text is empty; send what was said")
 
 
-def check_area(area: str | None, registry: Registry) -> None:
+def check_area(area: str | None, areas: Sequence[Area]) -> None:
     """Raise UtteranceError if the home has no room of that id or name."""
     if area is None:
         return
-    if area.casefold() not in {word.casefold() for known in registry.areas for word in (known.id, *known.names)}:
-        known = ", ".join(known.id for known in registry.areas) or "none"
+    if area.casefold() not in {word.casefold() for known in areas for word in (known.id, *known.names)}:
+        known = ", ".join(known.id for known in areas) or "none"
         raise UtteranceError(f"area: {area[:60]!r} is not an area of this home; areas are {known}")

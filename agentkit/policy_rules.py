@@ -14,6 +14,7 @@ class Verdict(StrEnum):
 
     ALLOW = "allow"
     CONFIRM = "confirm"
+    PIN = "pin"
     DENY = "deny"
 
 
@@ -25,6 +26,8 @@ class PolicyRule:
     tools: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     device_classes: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    """Words in a device's name that fit as well as a class of device_classes: many devices report no class."""
     device_ids: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
@@ -36,7 +39,7 @@ class PolicyRule:
     """One line for people: why."""
 
 
-LISTS = ("tools", "types", "device_classes", "device_ids", "areas", "users", "sources")
+LISTS = ("tools", "types", "device_classes", "named", "device_ids", "areas", "users", "sources")
 KEYS = ("then", "more_than", "reason", *LISTS)
 VERDICTS = tuple(v.value for v in Verdict)
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from agentkit.assemble import Live, build_agent
 from agentkit.config import App, load_app
+from agentkit.devices.adapter import Device
 from agentkit.devices.registry import Registry
 from agentkit.host import Host, Opened, Turns
 from agentkit.intake import check_area, check_utterance
 from agentkit.open_model import Model, Say, open_model
-from agentkit.state import own_or_copy, state_dir
-from agentkit.types import Utterance
+from agentkit.state import own, state_dir
+from agentkit.types import Reply, Utterance
 
 if TYPE_CHECKING:
     from agentkit.decoder.decoder import Decoder
@@ -51,13 +52,23 @@ class Talk:
     registry: Registry
     agent: Turns
 
-    def check(self, utterance: Utterance) -> None:
-        """Raise UtteranceError for what the agent should not see."""
+    @property
+    def name(self) -> str:
+        """Name of the app."""
+        return self.app.name
+
+    def handle(self, utterance: Utterance) -> Reply:
+        """Run one turn. Raises UtteranceError for what the agent should not see."""
         check_utterance(utterance, self.registry, max_chars=self.app.limits.max_text_chars)
+        return self.agent.handle(utterance)
+
+    def devices(self) -> tuple[Device, ...]:
+        """Every device as last read."""
+        return self.registry.devices()
 
     def check_area(self, area: str | None) -> None:
         """Raise UtteranceError if there is no such room."""
-        check_area(area, self.registry)
+        check_area(area, self.registry.areas)
 
 
 class LazyModel:
@@ -117,7 +128,8 @@ def _open(loaded: Loaded, lazy: LazyModel, live: Live, say: Say) -> Opened:
     live.warm_up()
     if model is None:
         say("model    none; what the templates do not know is not done")
-        return Opened(live.agent, close=live.close)
+        live.ticker.start()
+        return Opened(live.agent, close=live.close, schedule=live.schedule, history=live.agent.trace.turns)
     took_s = time.perf_counter() - started_at
     say(f"grammar  of {len(live.registry.devices())} devices, and the static prompt, after {took_s:.1f} s")
 
@@ -125,7 +137,8 @@ def _open(loaded: Loaded, lazy: LazyModel, live: Live, say: Say) -> Opened:
         live.close()
         lazy.close()
 
-    return Opened(live.agent, model.plan.as_dict(), model.decoder.status, close)
+    live.ticker.start()
+    return Opened(live.agent, model.plan.as_dict(), model.decoder.status, close, live.schedule, live.agent.trace.turns)
 
 
 def _build(loaded: Loaded, lazy: LazyModel, say: Say) -> Live:
@@ -135,22 +148,32 @@ def _build(loaded: Loaded, lazy: LazyModel, say: Say) -> Live:
         decoder=lazy.decoder if loaded.has_model else None,
         state_dir=loaded.state_dir,
     )
-    for warning in live.registry.warnings:
+    for warning in (*live.registry.warnings, *live.schedule.warnings):
         say(f"warning  {warning}")
     return live
 
 
 @contextmanager
 def opened_once(options: Options, say: Say) -> Iterator[Talk]:
-    """Open an app for one command; the model opens only if the templates do not know a sentence."""
-    loaded = load(options)
-    with own_or_copy(loaded.state_dir) as (folder, is_copy):
-        if is_copy:
-            say(f"note: another agentkit uses {loaded.state_dir}; this one works on a copy of the device states")
+    """Open an app for one command; the model opens only if the templates do not know a sentence.
+
+    Raises StateInUse while another process has the app's state: there is one home, so it is never copied.
+    """
+    with opened_loaded(load(options), say) as talk:
+        yield talk
+
+
+@contextmanager
+def opened_loaded(loaded: Loaded, say: Say) -> Iterator[Talk]:
+    """Like `opened_once`, for an app that is loaded already."""
+    with own(loaded.state_dir):
         lazy = LazyModel(loaded.app, say)
-        live = _build(Loaded(loaded.app, folder, loaded.has_model), lazy, say)
+        live = _build(loaded, lazy, say)
+        live.ticker.start()
         try:
             yield Talk(loaded.app, live.registry, live.agent)
         finally:
+            if live.schedule.seconds_to_next() is not None:
+                say("note: timers and plans go on only while agentkit run or agentkit chat is open")
             live.close()
             lazy.close()

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
+import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from agentkit.assemble import DEVICES
 from agentkit.errors import AgentKitError, StateInUse
+
+SERVER = "server.json"
+"""File beside the lock in which a server says where it listens."""
+
+
+@dataclass(frozen=True)
+class Announced:
+    """The server that owns a state folder."""
+
+    url: str
+    pid: int
+    app: Path
+    """Folder of the app that it serves."""
 
 
 def state_dir(app_name: str, given: Path | None = None, env: Mapping[str, str] = os.environ) -> Path:
@@ -48,23 +59,30 @@ def own(folder: Path) -> Iterator[Path]:
             f"{folder}: another agentkit uses it; stop that one, or keep the state elsewhere with --state DIR"
         ) from None
     try:
+        (folder / SERVER).unlink(missing_ok=True)  # left by an owner that was killed
         yield folder
     finally:
         os.close(file)
 
 
 @contextmanager
-def own_or_copy(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Like `own`, but while another process has the folder give a copy that is thrown away; True = it is one."""
-    with contextlib.ExitStack() as stack:
-        try:
-            mine = stack.enter_context(own(folder))
-        except StateInUse:
-            mine = None
-        if mine is not None:
-            yield mine, False
-            return
-        copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentkit-")))
-        if (folder / DEVICES).is_file():
-            shutil.copyfile(folder / DEVICES, copy / DEVICES)
-        yield copy, True
+def announced(folder: Path, *, url: str, app: Path) -> Iterator[None]:
+    """Tell beside the lock where the owner of the folder serves, so that other commands can ask it."""
+    file = folder / SERVER
+    row = {"url": url, "pid": os.getpid(), "app": str(app)}
+    replacement = folder / f"{SERVER}.new"
+    replacement.write_text(json.dumps(row) + "\n", "utf-8")
+    replacement.replace(file)  # in one step: a reader sees all of it or nothing
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def find_server(folder: Path) -> Announced | None:
+    """Return what the owner of the folder announced; None if it serves nothing."""
+    try:
+        row = json.loads((folder / SERVER).read_text("utf-8"))
+        return Announced(str(row["url"]), int(row["pid"]), Path(row["app"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

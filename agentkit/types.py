@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from agentkit.when import When
+
 Value = str | int | float | bool | None | tuple[Any, ...]
 Args = Mapping[str, Value]
 
@@ -83,6 +85,8 @@ class Understanding:
     needs_confirmation: bool = False
     """Understood with too little evidence to act at once."""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    when: When | None = None
+    """When the calls are due; None = now."""
 
 
 @dataclass(frozen=True)

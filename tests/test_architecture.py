@@ -15,10 +15,10 @@ MAX_LINES = 300
 HEAVY = ("onnxruntime", "onnx", "fastapi", "uvicorn", "tokenizers", "torch", "llguidance", "hassil", "numpy", "httpx")
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "types", "yaml_lines"),
-    ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "plugins", "policy_rules"),
+    ("errors", "planned", "types", "when", "yaml_lines"),
+    ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "pin_file", "plugins", "policy_rules"),
     ("fetch", "manifest", "planner", "records", "understanding"),
-    ("agent", "config"),
+    ("agent", "config", "defaults"),
     ("assemble", "bench", "evaluate", "host", "intake", "open_model", "startup", "state"),
     ("server",),
     ("cli",),

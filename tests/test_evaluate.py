@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace
 from agentkit.assemble import Assembly
 from agentkit.config import load_app
@@ -59,6 +60,7 @@ class Flipper:
 class Open:
     agent: Flipper
     registry: Registry
+    schedule: Schedule
 
     def close(self) -> None:
         self.agent.is_closed = True
@@ -70,7 +72,7 @@ def evaluation(agents: list[Flipper] | None = None) -> Evaluation:
         agent = Flipper(registry, now)
         if agents is not None:
             agents.append(agent)
-        return Open(agent, registry)
+        return Open(agent, registry, Schedule(now=now, clock=lambda: 0.0))
 
     return Evaluation({"home": HOME, GENERIC: HOME}, open_home, clock=lambda: 0.0)
 

@@ -30,7 +30,7 @@ def entries() -> list[Any]:
     found = []
     for path in sorted(FOLDER.glob("turns_*.yaml")):
         for row in yaml.safe_load(path.read_text("utf-8")):
-            marks = [pytest.mark.xfail(reason=row.pop("gap"), strict=False)] if "gap" in row else []
+            marks = [pytest.mark.xfail(reason=row.pop("gap"), strict=True)] if "gap" in row else []
             turns = row.get("dialogue", [row])
             found.append(pytest.param(turns, id=f"{path.stem}: {' | '.join(t['say'] for t in turns)}", marks=marks))
     return found

@@ -24,7 +24,7 @@ def test_rules_keep_their_order_and_fields() -> None:
     ("text", "message"),
     [
         ("- {tools: [unlock]}", "missing key 'then'"),
-        ("- {then: maybe}", "then is 'maybe', wanted allow, confirm, deny"),
+        ("- {then: maybe}", "then is 'maybe', wanted allow, confirm, pin, deny"),
         ("- {then: deny, tool: [unlock]}", "unknown key 'tool'.*did you mean 'tools'"),
         ("- {then: deny, tools: [unlok]}", "tools names 'unlok', which does not exist; did you mean 'unlock'"),
         ("- {then: deny, types: [loock]}", "types names 'loock'"),

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from agentkit.errors import AgentKitError, StateInUse
-from agentkit.state import own, own_or_copy, state_dir
+from agentkit.state import Announced, announced, find_server, own, state_dir
 
 
 def test_given_folder_comes_before_environment_and_home() -> None:
@@ -29,17 +30,27 @@ def test_folder_has_one_owner(tmp_path: Path) -> None:
         pass
 
 
-def test_copy_is_taken_while_somebody_owns_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "devices.json").write_text("here", "utf-8")
-    with own(tmp_path), own_or_copy(tmp_path) as (folder, is_copy):
-        assert is_copy
-        assert (folder / "devices.json").read_text("utf-8") == "here"
-        (folder / "devices.json").write_text("changed", "utf-8")
-    with own_or_copy(tmp_path) as (mine, is_copy):
-        assert (mine, is_copy) == (tmp_path, False)
+def test_server_is_announced_while_it_owns_the_folder(tmp_path: Path) -> None:
+    assert find_server(tmp_path) is None
+    with own(tmp_path), announced(tmp_path, url="http://127.0.0.1:1", app=Path("/apps/tiny")):
+        assert find_server(tmp_path) == Announced("http://127.0.0.1:1", os.getpid(), Path("/apps/tiny"))
 
-    assert (tmp_path / "devices.json").read_text("utf-8") == "here"
-    assert not folder.exists()
+    assert find_server(tmp_path) is None
+
+
+@pytest.mark.parametrize("left", ['{"url": "http://127.0.0.1:1", "pid": 1, "app": "/x"}', "{", "[]", '{"url": 1}'])
+def test_what_a_killed_server_left_is_gone_with_the_next_owner(tmp_path: Path, left: str) -> None:
+    (tmp_path / "server.json").write_text(left, "utf-8")
+
+    with own(tmp_path):
+        assert find_server(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"url": 1}', '{"url": "x", "pid": "y", "app": "z"}', ""])
+def test_broken_announcement_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "server.json").write_text(text, "utf-8")
+
+    assert find_server(tmp_path) is None
 
 
 def test_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -11,18 +11,26 @@ from typing import Any
 from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
-from agentkit.agent.execute import Executor
+from agentkit.agent.execute import Executor, Moved
+from agentkit.agent.memory import Done, Memory, reached
+from agentkit.agent.pin import PinLock
+from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, evaluate
 from agentkit.agent.question import Question
 from agentkit.agent.reply import Replies
-from agentkit.agent.resolve import Step
+from agentkit.agent.resolve import Resolved, Step
 from agentkit.agent.scene_guard import scene_guard
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
+from agentkit.agent.undo import RESTORE, RESTORE_TOOL, judged
 from agentkit.devices.view import View
+from agentkit.errors import ScheduleError
+from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.types import ActionResult, Outcome, Status
+from agentkit.types import ActionResult, Intent, Outcome, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
+from agentkit.when import When
 
 MANY = 4
 """More devices than this are counted in the question before a risky action."""
@@ -37,6 +45,10 @@ class Speaker:
     language: str = "en"
     is_confirmed: bool = False
     """The risky part was asked about and answered with yes."""
+    has_pin: bool = False
+    """The code was given."""
+    session: str = "default"
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,15 +59,25 @@ class Acting:
     rules: Sequence[PolicyRule]
     executor: Executor
     dialogue: Dialogue
+    memory: Memory
+    pin: PinLock
     replies: Replies
     now: Callable[[], datetime]
     max_actions: int
+    schedule: Schedule
+
+    @property
+    def known(self) -> Mapping[str, Tool]:
+        """The app's tools and the one that puts things back, which nobody can ask for by name."""
+        return {**self.tools, RESTORE: RESTORE_TOOL}
 
     def perform(self, turn: Turn, meant: Answered) -> End:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
         with turn.timed("resolve"):
-            bound = bind(meant.intents, turn.view, self.tools)
-            turn.calls = bound.calls(is_running=False)
+            bound = bind(meant.intents, turn.view, self.known)
+            turn.calls = (
+                bound.calls(is_running=False) if meant.when is None else (planned_call(bound, meant.when, None),)
+            )
         question = meant.question or bound.question
         if question is not None:
             return self._ask(turn, question, meant)
@@ -68,16 +90,71 @@ class Acting:
             ruling = self._judge(turn, bound.steps, meant)
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        if meant.when is not None:
+            return self._later(turn, bound, meant, meant.when, ruling.verdict)
         if turn.utterance.is_dry_run:
-            results = tuple(ActionResult(step.action, Status.SKIPPED, "dry_run") for step in bound.steps)
+            results = tuple(_not_run(step) for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
-        if ruling.verdict is Verdict.CONFIRM:
-            return self._confirm(turn, bound)
+        if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
+            return self._confirm(turn, bound, meant, ruling.verdict)
         turn.calls = bound.calls(is_running=True)
-        speaker = Speaker(turn.utterance.user, turn.utterance.source, turn.language, meant.is_confirmed)
+        said = turn.utterance
+        speaker = Speaker(
+            said.user, said.source, turn.language, meant.is_confirmed, meant.has_pin, said.session, said.text
+        )
+        journal: list[Moved] = []
         with turn.timed("execute"):
-            results = self._execute(bound.steps, turn.view, speaker)
+            results = self._execute(bound.steps, turn.view, speaker, journal)
+        self._remember(turn, bound, results, journal, meant.n_back)
+        sentences = (*refused, *meant.notes)
+        return End(outcome_of(results, bound.failures, self.known), sentences, results, bound.failures)
+
+    def rule(self, steps: Sequence[Step], view: HomeView, user: str | None, source: str) -> Ruling:
+        """What the policy says of steps, seen for what they may amount to."""
+        seen = judged(steps, view, self.tools, self.executor.decide)
+        return evaluate(self.rules, seen, view, user=user, source=source)
+
+    def perform_planned(self, entry: Entry, view: HomeView) -> End:
+        """Carry out what was planned: understood and bound then, judged and verified now."""
+        bound = bind(entry.intents, view, self.tools)
+        refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
+        if bound.question is not None or not bound.steps:
+            return End(Outcome.FAILED, refused or (Sentence("failed.not_found"),), (), bound.failures)
+        ruling = self.rule(bound.steps, view, entry.user, entry.source)
+        is_cleared = {Verdict.CONFIRM: entry.is_confirmed or entry.has_pin, Verdict.PIN: entry.has_pin}
+        if ruling.verdict is not Verdict.ALLOW and not is_cleared.get(ruling.verdict, False):
+            return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
+        speaker = Speaker(
+            entry.user, entry.source, entry.language, entry.is_confirmed, entry.has_pin, entry.session, entry.text
+        )
+        results = self._execute(bound.steps, view, speaker)
         return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
+
+    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, verdict: Verdict) -> End:
+        """Plan instead of running; what cannot be planned is refused by its reason."""
+        now = self.now()
+        if bound.refusals:
+            return End(Outcome.REFUSED, tuple(Sentence(r.reply_key, r.values) for r in bound.refusals))
+        if any(step.tool.is_query for step in bound.steps):
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "question"}),))
+        due = when.due(now)
+        if not self.replies.has(turn.language, "planned.delay"):
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "time"}),))
+        if due is None:
+            return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "past"}),))
+        when = when.settled(now)
+        turn.calls = (planned_call(bound, when, due),)
+        if verdict in (Verdict.CONFIRM, Verdict.PIN):
+            return self._confirm(turn, bound, meant, verdict)
+        sentence = planned_sentence(self.replies, turn, bound, when, due, now)
+        if turn.utterance.is_dry_run:
+            return End(Outcome.ANSWER, (sentence,))
+        try:
+            self.schedule.add(new_entry(turn, bound, meant, when, due, now))
+        except ScheduleError as err:
+            turn.why.append(str(err))
+            return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
+        return End(Outcome.SCHEDULED, (sentence,))
 
     def perform_direct(
         self, device_id: str, tool: str, args: Mapping[str, Any], view: HomeView, speaker: Speaker
@@ -89,42 +166,114 @@ class Acting:
         ruling = evaluate(self.rules, [step], view, user=speaker.user, source=speaker.source)
         if ruling.verdict is Verdict.DENY:
             return ActionResult(step.action, Status.SKIPPED, "denied", ruling.reason)
+        if ruling.verdict is Verdict.PIN and not speaker.has_pin:
+            return ActionResult(step.action, Status.SKIPPED, "needs_pin", ruling.reason)
         if ruling.verdict is Verdict.CONFIRM and not speaker.is_confirmed:
             return ActionResult(step.action, Status.SKIPPED, "needs_confirmation", ruling.reason)
         return self._execute((step,), view, speaker)[0]
 
     def _judge(self, turn: Turn, steps: tuple[Step, ...], meant: Answered) -> Ruling:
         said = turn.utterance
-        ruling = evaluate(self.rules, steps, turn.view, user=said.user, source=said.source)
+        ruling = self.rule(steps, turn.view, said.user, said.source)
         if ruling.verdict is Verdict.ALLOW and meant.is_unsure:
             ruling = Ruling(Verdict.CONFIRM, "understood with too little evidence")
         if ruling.verdict is not Verdict.ALLOW:
             turn.why.append(f"policy says {ruling.verdict}: {ruling.reason or 'by rule'}")
-        return Ruling() if ruling.verdict is Verdict.CONFIRM and meant.is_confirmed else ruling
+        is_cleared = {Verdict.CONFIRM: meant.is_confirmed or meant.has_pin, Verdict.PIN: meant.has_pin}
+        return Ruling() if is_cleared.get(ruling.verdict, False) else ruling
 
     def _ask(self, turn: Turn, found: tuple[int, Question], meant: Answered) -> End:
         index, question = found
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
+        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
-    def _confirm(self, turn: Turn, bound: Bound) -> End:
+    def _confirm(self, turn: Turn, bound: Bound, meant: Answered, verdict: Verdict) -> End:
         action = self.replies.describe(turn.language, bound.actions, turn.view)
-        sentence = Sentence(
-            "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm", {"action": action, "n": bound.n_moved}
-        )
+        values: dict[str, Any] = {"action": action, "n": bound.n_moved}
+        text = meant.text or turn.utterance.text
+        if verdict is Verdict.PIN:
+            return self.ask_pin(turn, bound.pinned(), "ask.pin", meant.notes, when=meant.when, text=text)
+        key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
+        if meant.when is not None:
+            key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
-        return self._wait(turn, pending, sentence)
+        return self._wait(turn, replace(pending, when=meant.when, text=text), Sentence(key, values), meant.notes)
 
-    def _wait(self, turn: Turn, pending: Pending, sentence: Sentence) -> End:
+    def ask_pin(
+        self,
+        turn: Turn,
+        intents: tuple[Intent, ...],
+        key: str,
+        notes: tuple[Sentence, ...] = (),
+        *,
+        when: When | None = None,
+        text: str | None = None,
+    ) -> End:
+        """Ask for the code, or refuse while it is locked."""
+        if self.pin.is_locked:
+            return End(Outcome.REFUSED, (*notes, Sentence("refused.pin_locked")))
+        pending = Pending(Wanted.PIN, intents, turn.language, turn.utterance.user, when=when, text=text)
+        return self._wait(turn, pending, Sentence(key), notes)
+
+    def ask_target(self, turn: Turn, intents: tuple[Intent, ...], when: When | None = None) -> End:
+        """Ask which device a pronoun means."""
+        said = turn.utterance
+        pending = Pending(Wanted.TARGET, intents, turn.language, said.user, when=when, text=said.text)
+        return self._wait(turn, pending, Sentence("ask.referent"))
+
+    def ask_which(self, turn: Turn, intents: tuple[Intent, ...], question: Question, when: When | None = None) -> End:
+        """Ask which of the last turn's devices a pronoun means; only the first intent can be bound by the answer."""
+        said = turn.utterance
+        pending = Pending(Wanted.CHOICE, intents[:1], turn.language, said.user, 0, question, when=when, text=said.text)
+        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
+
+    def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
+        """Ask something that any sentence may answer."""
+        return self._wait(turn, Pending(Wanted.OPEN, (), turn.language, turn.utterance.user), sentence)
+
+    def _wait(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
         if not turn.utterance.is_dry_run:
             self.dialogue.ask(turn.utterance.session, pending)
-        return End(Outcome.ASK, (sentence,), expects_reply=True)
+        return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
 
-    def _execute(self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker) -> tuple[ActionResult, ...]:
+    def _remember(
+        self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], n_back: int
+    ) -> None:
+        """Keep what was done or answered, as intents and ids; what a correction put back is over and done with."""
+        pairs = [(i, f) for i, f in zip(bound.intents, bound.found, strict=True) if isinstance(f, Resolved)][n_back:]
+        tried = [Done(intent, found.device_ids) for intent, found in pairs]
+        done = [Done(intent, ids or ()) for intent, found in pairs if (ids := reached(found, results)) is not None]
+        back = {i for intent in bound.intents[:n_back] for i in intent.selector.device_ids}
+        moved = [m for m in journal if m.before.id not in back]
+        is_asking = all(step.tool.is_query for step in bound.steps)
+        said = turn.utterance
+        self.memory.keep(said.session, said.user, done or tried, None if is_asking else moved)
+
+    def _execute(
+        self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker, journal: list[Moved] | None = None
+    ) -> tuple[ActionResult, ...]:
         home = View(
-            self.now(), view.devices, view.areas, view.floors, speaker.language, view.speaker_area, speaker.user
+            self.now(),
+            view.devices,
+            view.areas,
+            view.floors,
+            speaker.language,
+            view.speaker_area,
+            speaker.user,
+            self.schedule.entries(),
+            speaker.session,
+            speaker.source,
+            speaker.text,
         )
         judge = partial(evaluate, self.rules, user=speaker.user, source=speaker.source)
-        guard = scene_guard(judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed)
-        return self.executor.execute(steps, home, guard=guard)
+        guard = scene_guard(
+            judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin
+        )
+        return self.executor.execute(steps, home, guard=guard, journal=journal)
+
+
+def _not_run(step: Step) -> ActionResult:
+    key = "skipped.dry_run_question" if step.tool.is_query else None
+    return ActionResult(step.action, Status.SKIPPED, "dry_run", reply_key=key)

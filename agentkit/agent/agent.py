@@ -11,21 +11,27 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from agentkit.agent.acting import Acting, Speaker
-from agentkit.agent.binding import bind
-from agentkit.agent.dialogue import Answered, Dialogue
+from agentkit.agent.dialogue import Dialogue
 from agentkit.agent.execute import Executor, Limits
+from agentkit.agent.followup import FollowUps
+from agentkit.agent.later import ask_about_missed, carried_out, past_of
+from agentkit.agent.listener import Listener, Understander
+from agentkit.agent.memory import Memory
+from agentkit.agent.pin import PinLock
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import fold
+from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
-from agentkit.agent.turn import End, Sentence, Turn, choose_language, end_of
+from agentkit.agent.turn import End, Sentence, Turn, choose_language
 from agentkit.devices.adapter import Adapter
 from agentkit.devices.registry import Registry
-from agentkit.errors import DecoderError, PromptTooLong
+from agentkit.errors import PromptTooLong
+from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
-from agentkit.types import ActionResult, Kind, Outcome, Reply, Understanding, Utterance
+from agentkit.types import ActionResult, Outcome, Reply, Utterance
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, normalise, spell
 from agentkit.understanding.tools import Tool
@@ -33,14 +39,6 @@ from agentkit.understanding.words import Words
 
 MAX_LABEL = 200
 """Longest session, user or area name, in characters."""
-
-
-class Understander(Protocol):
-    """What the agent needs of the tiers that understand language."""
-
-    def understand(self, text: Normalised, view: HomeView) -> Understanding:
-        """Turn a sentence into intents, a question, a refusal or a sentence. Raises DecoderError."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,8 @@ class AgentLimits:
     max_actions: int = 200
     """Most devices that one utterance may move."""
     question_timeout_s: float = 60
+    memory_s: float = 120
+    """How long a conversation may refer to what it did last."""
     max_sessions: int = 256
     """Most questions that are open at once."""
     n_traced: int = 50
@@ -74,12 +74,28 @@ class Agent:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = datetime.now,
         limits: AgentLimits = AgentLimits(),
+        schedule: Schedule | None = None,
+        pin: str | None = None,
     ):
-        self._registry, self._understander, self._replies = registry, understander, replies
+        self._registry, self._replies = registry, replies
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
-        executor = Executor(adapter, limits=limits.execution)
-        self._acting = Acting(tools, tuple(policy_rules), executor, self._dialogue, replies, now, limits.max_actions)
+        self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
+        executor = Executor(adapter, limits=limits.execution, schedule=self.schedule)
+        self._memory = Memory(clock, ttl_s=limits.memory_s, max_sessions=limits.max_sessions)
+        self._acting = Acting(
+            tools,
+            tuple(policy_rules),
+            executor,
+            self._dialogue,
+            self._memory,
+            PinLock(pin, clock),
+            replies,
+            now,
+            limits.max_actions,
+            self.schedule,
+        )
+        self._listener = Listener(self._acting, FollowUps(self._acting, words), understander, words)
         self._lock = threading.Lock()
         self.trace = Trace(limits.n_traced)
 
@@ -90,8 +106,11 @@ class Agent:
             start = time.perf_counter()
             turn = self._open(utterance)
             end = self._run(turn)
+            if not (end.results or end.expects_reply or utterance.is_dry_run or is_aside(end)):
+                self._memory.forget(utterance.session)
+            end = ask_about_missed(turn, end, self._acting)
             reply = self._close(turn, end, start)
-        self.trace.add(TurnRecord(self._now(), utterance, turn.understanding, reply))
+        self.trace.add(TurnRecord(self._now(), turn.utterance, turn.understanding, reply))
         return reply
 
     def act(
@@ -111,6 +130,21 @@ class Agent:
         with self._lock:
             speaker = Speaker(user, source, next(iter(self._words)), is_confirmed)
             return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker)
+
+    def carry_out(self, entry: Entry) -> Reply:
+        """Do what is due: run a planned command and verify it, or note that a timer or alarm has ended."""
+        said = Utterance(entry.text, entry.language, entry.area, entry.session, entry.user, "schedule")
+        with self._lock:
+            start = time.perf_counter()
+            view = self._view(entry.area)
+            turn = Turn(said, view, Normalised(entry.text, entry.language, entry.text), entry.language, path="schedule")
+            turn.why.append(f"{entry.id} was due at {entry.due}")
+            with turn.timed("execute"):
+                end = carried_out(entry, view, self._acting)
+            reply = self._close(turn, end, start)
+        self.trace.add(TurnRecord(self._now(), said, None, reply))
+        self.schedule.record(past_of(entry, reply, self._now()))
+        return reply
 
     def _check_sizes(self, utterance: Utterance) -> None:
         names = ("text", "session", "user", "area", "language", "source")
@@ -139,54 +173,8 @@ class Agent:
         area = turn.view.speaker_area
         if area is not None and turn.view.area(area) is None:
             return End(Outcome.REFUSED, (Sentence("refused.unknown_area", {"name": area}),))
-        with turn.timed("dialogue"):
-            answered = self._answer(turn)
-        if answered is not None:
-            is_over = answered.is_cancelled
-            return (
-                End(Outcome.ANSWER, (Sentence("say.cancelled"),)) if is_over else self._acting.perform(turn, answered)
-            )
-        with turn.timed("understand"):
-            meant = self._understand(turn)
+        meant = self._listener.hear(turn)
         return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
-
-    def _answer(self, turn: Turn) -> Answered | None:
-        """What the session's open question makes of the text, or None if the text stands for itself."""
-        said = turn.utterance
-        pending = None if said.is_dry_run else self._dialogue.take(said.session, said.user)
-        if pending is None:
-            return None
-        languages = dict.fromkeys((turn.language, pending.language))
-        answers = (pending.read(turn.text, self._words[lang], turn.view) for lang in languages)
-        answered = next((a for a in answers if a is not None), None)
-        if answered is None:
-            turn.why.append("not an answer to the open question, which is dropped")
-            return None
-        turn.path = "dialogue"
-        turn.language = turn.language if said.language else pending.language
-        turn.why.append(answered.why)
-        return answered
-
-    def _understand(self, turn: Turn) -> Answered | End:
-        """Ask the tiers; an end if they call nothing."""
-        try:
-            found = self._understander.understand(turn.text, turn.view)
-        except PromptTooLong:
-            raise
-        except DecoderError as err:
-            turn.why.append(str(err))
-            return End(Outcome.FAILED, (Sentence("failed.error"),))
-        turn.understanding, turn.path = found, found.path
-        turn.timings_ms.update(found.timings_ms)
-        turn.why += [found.why] if found.why else []
-        meant = Answered(found.intents, is_unsure=found.needs_confirmation)
-        if found.kind is Kind.CALLS and found.intents:
-            return meant
-        bound = bind(found.intents, turn.view, self._acting.tools)
-        if found.kind is Kind.ASK and bound.question is not None:
-            return meant  # the home knows what is unclear better than the tier, and can take the answer
-        turn.calls = bound.calls(is_running=False)
-        return end_of(found)
 
     def _close(self, turn: Turn, end: End, start: float) -> Reply:
         """Say what happened: first what the results say, then what else there is to say."""
@@ -208,6 +196,11 @@ class Agent:
             end.expects_reply,
             turn.timings_ms,
         )
+
+
+def is_aside(end: End) -> bool:
+    """Whether a turn was about something else than the home, so that "it" still means what it meant before."""
+    return end.outcome is Outcome.ANSWER or any(s.key == "refused.not_home" for s in end.sentences)
 
 
 def join(sentences: Sequence[str]) -> str:

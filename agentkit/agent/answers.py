@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agentkit.agent.question import Option
+from agentkit.understanding.durations import read_duration
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
+from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
+CLOSED = ("color", "mode")
+"""Texts that have to be words the app knows."""
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 
 
@@ -34,7 +38,25 @@ def is_cancel(text: Normalised, words: Words) -> bool:
 
 def is_everything(text: Normalised, words: Words) -> bool:
     """Tell whether all that was offered is wanted."""
-    return _says(fold(text.text, words), words.everything, words.fillers, words)
+    everything = (*words.everything, *words.talk.everything)
+    return any(_says(fold(s, words), everything, words.fillers, words) for s in (text.text, text.original))
+
+
+def ordinal(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
+    """Find the option that an answer counts off: "the second one". Nothing if that many were not offered."""
+    said = _without(fold(text.text, words), words.fillers, words)
+    for place, spellings in words.talk.ordinals.items():
+        number = int(place)
+        is_there = number <= len(options) and bool(options)
+        known = {_without(fold(w, words), words.fillers, words) or fold(w, words) for w in spellings}
+        if is_there and (said in known or fold(text.text, words) in {fold(w, words) for w in spellings}):
+            return (options[number - 1 if number > 0 else number],)
+    return ()
+
+
+def is_free_text(param: Param) -> bool:
+    """Whether a missing value may be any words: an item of a list, a title."""
+    return param.type is str and not param.choices and param.name not in CLOSED
 
 
 def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
@@ -48,6 +70,13 @@ def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[O
 
 def read_value(text: Normalised, param: Param, words: Words) -> str | int | float | None:
     """Read a missing value. Free text is not read: it could as well be a new command."""
+    if param.name == "seconds":
+        seconds = read_duration(text.text, words.time)
+        return None if seconds is None else plain(seconds)
+    if param.name == "time":
+        found = find_when(text.text, words.time)
+        is_clock = found.when is not None and found.when.hour is not None and not found.rest
+        return found.when.spec() if found.when is not None and is_clock else None
     said = _without(fold(text.text, words), words.fillers, words)
     if param.type in (int, float):
         return _number(said, words)

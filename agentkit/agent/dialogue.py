@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from agentkit.agent.answers import choose, is_cancel, is_everything, read_value, read_yes_or_no
+from agentkit.agent.answers import choose, is_cancel, is_everything, is_free_text, ordinal, read_value, read_yes_or_no
 from agentkit.agent.question import Option, Question, among
+from agentkit.agent.turn import Sentence
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.words import Words
+from agentkit.when import When
 
 
 class Wanted(StrEnum):
@@ -25,6 +27,11 @@ class Wanted(StrEnum):
     YES_OR_NO = "yes_or_no"
     CHOICE = "choice"
     VALUE = "value"
+    TARGET = "target"
+    """Which device a pronoun means."""
+    PIN = "pin"
+    OPEN = "open"
+    """Anything: the next sentence is understood on its own."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,17 @@ class Answered:
     """Understood with too little evidence to act without a yes."""
     question: tuple[int, Question] | None = None
     """The answer still leaves several options: ask again among these, about the intent of that number."""
+    has_pin: bool = False
+    """The code was given, which counts as a yes too."""
+    n_back: int = 0
+    """How many of the intents, from the first, only put back what a correction replaces."""
+    notes: tuple[Sentence, ...] = ()
+    """Said beside what comes of the intents."""
     why: str = ""
+    when: When | None = None
+    """When it is due; None = now."""
+    text: str | None = None
+    """The sentence that asked for it, if it was an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +71,12 @@ class Pending:
     question: Question | None = None
     """What was asked, with CHOICE and VALUE."""
     is_unsure: bool = False
+    when: When | None = None
+    text: str | None = None
+    """The sentence that asked for it."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
-        """Read a text as the answer. None if it is none."""
+        """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""
         if self.wanted is Wanted.YES_OR_NO:
             answer = read_yes_or_no(text, words, known=self._known(words, view))
             if answer is None:
@@ -64,7 +84,24 @@ class Pending:
             return Answered(self.intents, answer, not answer, why="confirmed" if answer else "answered with no")
         if is_cancel(text, words):
             return Answered(self.intents, is_cancelled=True, why="the question was waved away")
-        return self._chosen(text, words) if self.wanted is Wanted.CHOICE else self._filled(text, words)
+        if self.wanted is Wanted.CHOICE:
+            return self._chosen(text, words)
+        return self._filled(text, words) if self.wanted is Wanted.VALUE else None
+
+    @property
+    def wants_text(self) -> bool:
+        """True if what is missing is free text, so that any sentence may be the answer."""
+        param = self.question.param if self.question is not None and self.wanted is Wanted.VALUE else None
+        return param is not None and is_free_text(param)
+
+    def filled_with(self, value: str | int | float) -> Answered:
+        """The intents with the missing value."""
+        assert self.question is not None, self
+        assert self.question.param is not None, self
+        name, unclear = self.question.param.name, self.intents[self.index]
+        filled = replace(unclear, args={**unclear.args, name: value})
+        intents = (*self.intents[: self.index], filled, *self.intents[self.index + 1 :])
+        return Answered(intents, is_unsure=self.is_unsure, why=f"{name} is {value}")
 
     def _known(self, words: Words, view: HomeView) -> Iterator[str]:
         """Verbs and names of what was asked about, which may be repeated beside a yes."""
@@ -77,7 +114,9 @@ class Pending:
     def _chosen(self, text: Normalised, words: Words) -> Answered | None:
         assert self.question is not None, self
         options = self.question.options
-        chosen = options if is_everything(text, words) else choose(text, options, words)
+        chosen = (
+            options if is_everything(text, words) else (ordinal(text, options, words) or choose(text, options, words))
+        )
         if not chosen:
             return None
         if len(chosen) > 1 and len(chosen) < len(options):
@@ -105,14 +144,8 @@ class Pending:
     def _filled(self, text: Normalised, words: Words) -> Answered | None:
         assert self.question is not None, self
         assert self.question.param is not None, self
-        name = self.question.param.name
         value = read_value(text, self.question.param, words)
-        if value is None:
-            return None
-        unclear = self.intents[self.index]
-        filled = replace(unclear, args={**unclear.args, name: value})
-        intents = (*self.intents[: self.index], filled, *self.intents[self.index + 1 :])
-        return Answered(intents, is_unsure=self.is_unsure, why=f"{name} is {value}")
+        return None if value is None else self.filled_with(value)
 
 
 class Dialogue:
@@ -136,6 +169,10 @@ class Dialogue:
             return None
         del self._pending[session]
         return pending if self._clock() < expires else None
+
+    def is_open(self, session: str) -> bool:
+        """Whether the session's next utterance may be an answer."""
+        return session in self._pending
 
     def __len__(self) -> int:
         return len(self._pending)

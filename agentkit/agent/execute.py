@@ -14,14 +14,26 @@ from typing import Any
 
 from agentkit.agent.resolve import Step
 from agentkit.agent.runner import Ran, Runner
-from agentkit.agent.verify import has_moved, is_reached
+from agentkit.agent.schedule import Schedule
+from agentkit.agent.verify import has_moved, is_reached, told
 from agentkit.devices.adapter import Adapter, Change, Command, Device
-from agentkit.errors import DeviceError, DeviceUnavailable, DeviceUnknown
+from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable, DeviceUnknown, ScheduleError
+from agentkit.planned import EntryChange
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.tools import Answer, Decision, Tool
 
 Guard = Callable[[Step, Device, Change], str | None]
 """Asked about a change of a device that the step did not name; a reason forbids it."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A change that was sent, with the device as it was before: what it takes to put things back."""
+
+    tool: str
+    before: Device
+    change: Change
+
 
 POLL_MS = (5, 10, 20, 40, 80)
 """Waits between read-backs; the last one repeats."""
@@ -41,6 +53,14 @@ class Limits:
     """Threads given up on, per tool and per device, before it is refused."""
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What all steps of one turn share."""
+
+    guard: Guard
+    journal: list[Moved]
+
+
 class Executor:
     """Owns the runner; `execute` never raises for what a tool, an adapter or a device does."""
 
@@ -51,19 +71,25 @@ class Executor:
         limits: Limits = Limits(),
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        schedule: Schedule | None = None,
     ):
         self._adapter, self._limits, self._clock, self._sleep = adapter, limits, clock, sleep
+        self._schedule = schedule
         self.runner = Runner(max_hung=limits.max_hung)
 
     def execute(
-        self, steps: Iterable[Step], view: object, *, guard: Guard = lambda *_: None
+        self, steps: Iterable[Step], view: object, *, guard: Guard = lambda *_: None, journal: list[Moved] | None = None
     ) -> tuple[ActionResult, ...]:
-        """Run the steps in order; the very same step twice runs once. `view` is what a tool of the home is given."""
+        """Run the steps in order; the very same step twice runs once. `view` is what a tool of the home is given.
+
+        Every change is written to the journal before it is sent.
+        """
+        run = _Run(guard, [] if journal is None else journal)
         end = self._clock() + self._limits.turn_ms / 1000
         results: list[ActionResult] = []
         for step in unique(steps):
             if self._clock() < end:
-                results += self._step(step, view, guard)
+                results += self._step(step, view, run)
             else:
                 results.append(ActionResult(step.action, Status.SKIPPED, "timeout", "the turn's time was used up"))
         return tuple(results)
@@ -73,7 +99,7 @@ class Executor:
         run = partial(tool.function, device)
         return self.runner.call(f"tool {tool.name}", run, timeout_ms=self._limits.timeout_ms).value
 
-    def _step(self, step: Step, view: object, guard: Guard) -> list[ActionResult]:
+    def _step(self, step: Step, view: object, run: _Run) -> list[ActionResult]:
         devices: list[Device] = []
         for device_id in step.device_ids:
             device = self._read(device_id)
@@ -93,37 +119,54 @@ class Executor:
         if isinstance(ran.value, Answer):
             answer = ran.value
             return [ActionResult(step.action, Status.DONE, facts=answer.values, reply_key=answer.reply_key)]
-        return self._decided(step, ran.value, {d.id: d for d in devices}, guard)
+        return self._decided(step, ran.value, {d.id: d for d in devices}, run)
 
-    def _decided(
-        self, step: Step, decision: Decision, devices: Mapping[str, Device], guard: Guard
-    ) -> list[ActionResult]:
+    def _decided(self, step: Step, decision: Decision, devices: Mapping[str, Device], run: _Run) -> list[ActionResult]:
         if decision.reason is not None:
             detail = f"tool {step.tool.name} refused: {decision.reason}"
             return [replace(_failed(step.action, decision.reason, detail), facts=decision.values)]
-        results = [self._move(step, i, change, devices.get(i), guard) for i, change in decision.changes.items()]
+        if decision.entries:
+            return [self._keep(step, decision)]
+        results = [self._move(step, i, change, devices.get(i), run) for i, change in decision.changes.items()]
         results = [replace(result, facts=decision.values) for result in results]
         return [_worst(step, results)] if len(step.device_ids) == 1 else results
 
-    def _move(self, step: Step, device_id: str, change: Change, before: Device | None, guard: Guard) -> ActionResult:
+    def _keep(self, step: Step, decision: Decision) -> ActionResult:
+        """Keep, change or forget timers and plans, and look whether that is so now."""
+        if self._schedule is None:
+            return _failed(step.action, "unsupported", "nothing is kept for later here")
+        try:
+            kept = self._schedule.apply(decision.entries)
+        except ScheduleError as err:
+            return replace(_failed(step.action, "not_saved", str(err)), facts=decision.values)
+        wanted = [None if c.is_removed else e for c, e in zip(decision.entries, kept, strict=True)]
+        if [self._schedule.get(e.id) for e in kept] != wanted:
+            return replace(_failed(step.action, "ignored", "the schedule holds something else"), facts=decision.values)
+        return ActionResult(step.action, Status.DONE, facts=decision.values, reply_key=decision.reply_key)
+
+    def _move(self, step: Step, device_id: str, change: Change, before: Device | None, run: _Run) -> ActionResult:
         action = Action(step.tool.name, step.args, device_id)
         if before is None:
             device = self._read(device_id)
             if isinstance(device, ActionResult):
                 return replace(device, action=action)
-            reason = guard(step, device, change)
+            reason = run.guard(step, device, change)
             if reason is not None:
                 return _failed(action, reason, f"{step.tool.name} would also move {device_id}")
             before = device
         if not before.is_available:
             return _failed(action, "unavailable", f"{device_id} is offline", device=before)
+        run.journal.append(Moved(step.tool.name, before, change))
         send = partial(self._adapter.apply, Command(device_id, step.tool.name, step.args, change))
         ran = self.runner.call(f"device {device_id}", send, timeout_ms=self._limits.timeout_ms)
-        if ran.problem and ran.problem != "timeout":
+        is_silent = ran.problem == "timeout" or isinstance(ran.error, DeviceSilent)
+        if ran.problem and not is_silent:
             return _problem(action, ran, device_id)
         result = self._verify(action, change, before)
-        if ran.problem == "timeout" and result.status is not Status.DONE:
-            return replace(result, status=Status.FAILED, reason="timeout", detail=f"{device_id} did not answer in time")
+        is_shown = result.status is Status.DONE and bool(change.state is not None or change.attributes)
+        if is_silent and not is_shown:  # it may have acted, or may yet
+            detail = str(ran.error or f"{device_id} did not answer in time; it may have carried out the command")
+            return replace(result, status=Status.UNKNOWN, reason="timeout", detail=detail)
         return result
 
     def _verify(self, action: Action, change: Change, before: Device) -> ActionResult:
@@ -142,9 +185,9 @@ class Executor:
         if not after.is_available:
             return replace(_failed(action, "unavailable", f"{after.id} went offline"), status=Status.UNKNOWN)
         if has_moved(before, after, change):
-            slow = _failed(action, "in_progress", f"{after.id} is {after.state}, wanted {change}", device=after)
+            slow = _failed(action, "in_progress", f"{after.id} is {after.state}, wanted {told(change)}", device=after)
             return replace(slow, status=Status.UNKNOWN)
-        return _failed(action, "ignored", f"{after.id} is still {after.state}, wanted {change}", device=after)
+        return _failed(action, "ignored", f"{after.id} is still {after.state}, wanted {told(change)}", device=after)
 
     def _read(self, device_id: str) -> Device | ActionResult:
         """The device as it is now, or the failure to read it (its action is for the caller to fill in)."""
@@ -176,6 +219,10 @@ def _fault(step: Step, value: Any) -> str | None:
     key = value.reply_key if isinstance(value, Answer) else value.reason
     if key is not None or isinstance(value, Answer):
         return None if isinstance(key, str) else f"gave {key!r}, wanted a reply key"
+    if value.entries and not step.tool.is_query:
+        return (
+            None if all(isinstance(c, EntryChange) for c in value.entries) else "gave entries that are no EntryChange"
+        )
     return _changes_fault(step, value.changes)
 
 

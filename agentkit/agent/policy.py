@@ -13,6 +13,7 @@ from agentkit.agent.resolve import Step
 from agentkit.devices.adapter import Device
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import has_word
 
 STRICTNESS = tuple(Verdict)
 
@@ -55,11 +56,22 @@ def _stricter(ruling: Ruling, rule: PolicyRule, device: Device | None) -> Ruling
 def _fits(rule: PolicyRule, step: Step, device: Device | None, n_devices: int, user: str | None, source: str) -> bool:
     about_device = (
         (rule.types, device and device.type),
-        (rule.device_classes, device and device.device_class),
         (rule.device_ids, device and device.id),
         (rule.areas, device and device.area),
     )
     about_turn = ((rule.tools, step.tool.name), (rule.users, user), (rule.sources, source))
     if rule.more_than is not None and n_devices <= rule.more_than:
         return False
-    return all(not wanted or got in wanted for wanted, got in (*about_device, *about_turn))
+    if not all(not wanted or got in wanted for wanted, got in (*about_device, *about_turn)):
+        return False
+    return _is_of_class(rule, device)
+
+
+def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
+    """By the class that a device reports or by a word of its name; either is enough."""
+    if not rule.device_classes and not rule.named:
+        return True
+    if device is None:
+        return False
+    is_named = any(has_word(name, word) for name in device.names for word in rule.named)
+    return device.device_class in rule.device_classes or is_named

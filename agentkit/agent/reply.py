@@ -15,6 +15,7 @@ from typing import Any
 
 from agentkit.agent.sentences import GROUPS, Entry, check_same_keys, check_sentences, placeholders, read_sentences
 from agentkit.agent.wording import Wording, capitalise, classes_of, ids_of, merge_rows
+from agentkit.agent.wording_check import check_wording
 from agentkit.devices.adapter import Device
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.home_view import HomeView
@@ -33,6 +34,8 @@ class Replies:
         self, raw: Mapping[str, Mapping[str, Any]], *, tools: Mapping[str, Tool] | None = None, folder: str = "replies"
     ):
         """Check everything. Raises ConfigError naming file, key and what was wanted."""
+        for lang, data in raw.items():
+            check_wording(data, f"{folder}/{lang}.yaml")
         self._words = {lang: _wording(lang, data) for lang, data in raw.items()}
         self._texts: dict[str, dict[str, Entry]] = {}
         for lang, data in raw.items():
@@ -96,8 +99,8 @@ class Replies:
         reason = result.reason or "other"
         if result.status is not Status.DONE:
             group = result.status.value
-            known = [f"{group}.{reason}", f"{group}.other"]
-            return next(k for k in known if self.has(language, k))
+            known = (result.reply_key, f"{group}.{reason}", f"{group}.other")
+            return next(k for k in known if k and self.has(language, k))
         if result.reply_key:
             return result.reply_key
         return next(k for k in (f"done.{result.action.tool}", "done.other") if self.has(language, k))
@@ -144,7 +147,8 @@ class _Said:
 
     @classmethod
     def of(cls, result: ActionResult, home: HomeView) -> _Said:
-        device = home.device(result.action.device_id) if result.action.device_id else None
+        is_told = "device_ids" in result.facts  # an answer that says itself which devices it is about
+        device = home.device(result.action.device_id) if result.action.device_id and not is_told else None
         state = {"state": result.state} if result.state is not None else {}
         return cls(result, device, {**result.action.args, **state, **result.facts})
 

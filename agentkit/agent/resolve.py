@@ -16,6 +16,9 @@ from agentkit.types import Action, Args, Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
 
+PLURAL = frozenset({"any", "all", "which", "how_many"})
+"""Questions about many devices; without a place they are about the whole home."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -64,7 +67,8 @@ def resolve(intent: Intent, view: HomeView, tool: Tool, speaker_area: str | None
     """Find the devices of an intent.
 
     Ids win over names, names over kinds. A name in several rooms is decided by the speaker's room; so is a kind without
-    a name or room, when that room has such a device. Availability plays no part: execution reports it.
+    a name or room, when that room has such a device; but "which lights are on" asks about the whole home. Availability
+    plays no part: execution reports it.
     """
     if tool.scope == "home":
         return Resolved((Step(tool, intent.args),))
@@ -77,7 +81,8 @@ def resolve(intent: Intent, view: HomeView, tool: Tool, speaker_area: str | None
     elif selector.names:
         found = _by_names(selector, view, tool, speaker_area)
     else:
-        found = _by_kind(selector, view, tool, speaker_area)
+        asks_of_all = tool.is_query and intent.args.get("question") in PLURAL
+        found = _by_kind(selector, view, tool, speaker_area, asks_of_all=asks_of_all)
     return found if isinstance(found, (Question, Refusal)) else Resolved(_steps(tool, intent.args, found))
 
 
@@ -151,10 +156,10 @@ def _by_name(name: str, selector: Selector, view: HomeView, tool: Tool, speaker_
     return near if len(near) == 1 or tool.is_query else which(near, view, name=name)
 
 
-def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None) -> Found:
+def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None, *, asks_of_all: bool) -> Found:
     if selector.types and tool.types and not set(selector.types) & set(tool.types):
         return Refusal("refused.unsupported", {"kind": selector.types[0], "tool": tool.name})
-    able = tuple(d for d in view.devices if _can(d, tool) and _is_kind(d, selector))
+    able = tuple(d for d in view.devices if _can(d, tool) and (_is_kind(d, selector) or _tells_of(d, selector, tool)))
     has_place = bool(selector.areas or selector.floors)
     placed = tuple(d for d in able if _is_placed(d, selector, view)) if has_place else able
     if not placed:
@@ -164,6 +169,8 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
     if not (selector.types or selector.device_class) and len({d.type for d in placed}) > 1:
         return which(placed, view)  # "turn on" alone, or with a room alone, says no kind: everything is never meant
     if has_place:
+        return placed
+    if asks_of_all:
         return placed
     near = tuple(d for d in placed if speaker_area is not None and d.area == speaker_area)
     if near or len(placed) == 1 or tool.is_query:
@@ -179,6 +186,11 @@ def _is_kind(device: Device, selector: Selector) -> bool:
     if selector.types and device.type not in selector.types:
         return False
     return selector.device_class is None or device.device_class == selector.device_class
+
+
+def _tells_of(device: Device, selector: Selector, tool: Tool) -> bool:
+    """Whether a device answers a question about a class, whatever its type: a window and a contact on a window."""
+    return tool.is_query and selector.device_class is not None and device.device_class == selector.device_class
 
 
 def _is_placed(device: Device, selector: Selector, view: HomeView) -> bool:

@@ -18,21 +18,36 @@ Decide = Callable[[Tool, Device], object]
 
 
 def scene_guard(
-    judge: Judge, decide: Decide, tools: Mapping[str, Tool], view: HomeView, *, is_confirmed: bool
+    judge: Judge,
+    decide: Decide,
+    tools: Mapping[str, Tool],
+    view: HomeView,
+    *,
+    is_confirmed: bool,
+    has_pin: bool = False,
 ) -> Guard:
     """Make the guard of one turn. A change counts as every tool that would bring the same state on that device."""
 
-    def is_alike(tool: Tool, device: Device, change: Change) -> bool:
-        if tool.scope != "device" or device.type not in tool.types or any(p.is_required for p in tool.params):
+    def guard(step: Step, device: Device, change: Change) -> str | None:
+        found = alike(change, device, tools, decide) or (step.tool,)
+        verdict = judge([Step(tool, {}, (device.id,)) for tool in found], view).verdict
+        is_allowed = {Verdict.ALLOW: True, Verdict.CONFIRM: is_confirmed or has_pin, Verdict.PIN: has_pin}
+        is_stopped = not is_allowed.get(verdict, False)
+        return "denied" if is_stopped else None
+
+    return guard
+
+
+def alike(change: Change, device: Device, tools: Mapping[str, Tool], decide: Decide) -> tuple[Tool, ...]:
+    """Tools that would bring the same state on a device: what the policy says of them holds for the change too."""
+
+    def is_alike(tool: Tool) -> bool:
+        if tool.is_query or tool.scope != "device" or device.type not in tool.types:
+            return False
+        if any(p.is_required for p in tool.params):
             return False
         decision = decide(tool, device)
         decided = decision.changes.get(device.id) if isinstance(decision, Decision) else None
         return isinstance(decided, Change) and change.state is not None and decided.state == change.state
 
-    def guard(step: Step, device: Device, change: Change) -> str | None:
-        alike = [t for t in tools.values() if not t.is_query and is_alike(t, device, change)] or [step.tool]
-        verdict = judge([Step(tool, {}, (device.id,)) for tool in alike], view).verdict
-        is_stopped = verdict is Verdict.DENY or (verdict is Verdict.CONFIRM and not is_confirmed)
-        return "denied" if is_stopped else None
-
-    return guard
+    return tuple(tool for tool in tools.values() if is_alike(tool))

@@ -13,7 +13,7 @@ from agentkit.understanding.tools import Tool
 Entry = Mapping[str, tuple[str, ...]]
 """Device class, type, slot or "default" → sentences, the most telling first."""
 
-GROUPS = frozenset({"done", "do", "failed", "unknown", "skipped", "ask", "refused", "say", "answers"})
+GROUPS = frozenset({"done", "do", "failed", "unknown", "skipped", "ask", "refused", "say", "answers", "planned"})
 TABLES = frozenset({"grammar", "kinds", "states", "words", "plain", "facts"})
 
 _ABOUT = frozenset({"devices", "n", "kind", "area", "room", "state", "name"})
@@ -25,7 +25,10 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
     "say": frozenset(),
+    "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
 }
+PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
+"""Sentences of an app that can do things later."""
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "done": ("other",),
     "do": ("other",),
@@ -35,10 +38,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     ),
     "unknown": ("other",),
     "skipped": ("other",),
-    "ask": ("confirm", "which", "missing"),
+    "ask": ("confirm", "which", "missing", "pin", "pin_again", "referent"),
     "refused": (
         *("unknown_device", "unknown_area", "unsupported", "not_yet"),
         *("not_understood", "not_home", "denied", "nothing"),
+        *("nothing_to_undo", "cannot_undo", "left", "pin_locked"),
     ),
     "say": ("nevermind", "chitchat", "greeting", "thanks", "empty", "cancelled"),
 }
@@ -67,6 +71,8 @@ def check_sentences(
 ) -> None:
     """Raise ConfigError for a sentence that is missing and for a placeholder that nothing fills."""
     wanted = {f"{group}.{name}" for group, names in _REQUIRED.items() for name in names}
+    if any(key.startswith("planned.") for key in sentences):
+        wanted |= {f"planned.{name}" for name in PLANNED}
     wanted |= {f"done.{t.name}" for t in tools.values() if not t.is_query}
     if missing := sorted(wanted - set(sentences)):
         raise ConfigError(f"no sentence for {', '.join(missing)}; add one", path=path, key=missing[0])

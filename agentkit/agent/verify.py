@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,6 +27,13 @@ def has_moved(before: Device, after: Device, change: Change) -> bool:
     if change.state is not None and not same(before.state, after.state):
         return True
     return any(not same(before.attributes.get(key), after.attributes.get(key)) for key in change.attributes)
+
+
+def told(change: Change) -> str:
+    """Say a change in one line for people: the state, then the attributes as JSON."""
+    parts = [] if change.state is None else [change.state]
+    parts += [f"{key} {json.dumps(value, ensure_ascii=False, default=str)}" for key, value in change.attributes.items()]
+    return ", ".join(parts) or "nothing that can be read"
 
 
 def same(got: Any, wanted: Any) -> bool:

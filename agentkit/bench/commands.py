@@ -67,12 +67,7 @@ def commands_bench(
 
 def spoken(app: App, *, has_model: bool) -> list[str]:
     """Sentences that name a device and a plain tool; every tenth is worded so that only a model could know it."""
-    plain = [
-        f"{tool.name.replace('_', ' ')} {device.name}"
-        for device in app.home.devices
-        for tool in app.tools.values()
-        if device.type in tool.types and not tool.params and not tool.is_query
-    ]
+    plain = list(app.plain_commands())
     if not has_model:
         return plain
     odd = itertools.cycle([f"would you kindly see to the {device.name} as usual" for device in app.home.devices])

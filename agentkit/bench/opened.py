@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from agentkit.decoder.backend import Session, SessionOptions
+from agentkit.decoder.lane import Lane
 from agentkit.decoder.memory_pool import Pools
 from agentkit.plugins import find_backend
-
-WARM_UP_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,5 @@ def open_warm(checkpoint: Path, target: str, options: SessionOptions, cache_dir:
     opened = time.perf_counter()
     session.step(np.zeros(1, np.int64), 1, slot=0)
     first_step_ms = (time.perf_counter() - opened) * 1e3
-    for bucket in options.buckets:
-        for _ in range(WARM_UP_RUNS):
-            session.step(np.zeros(bucket, np.int64), bucket, slot=0)
-    pools.seal()
+    Lane(target, session, pools).warm_up()
     return Opened(session, pools, opened - started, first_step_ms)

@@ -1,4 +1,4 @@
-"""`agentkit ask`: one utterance through the same path as the server, without one."""
+"""`agentkit ask`: one utterance through the same path as the server, and through the server if one runs."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ def ask_command(
 ) -> None:
     """Answer one utterance and end: exit code 0 if it was done, answered or asked back, else 1.
 
-    The model is opened only if the templates do not know the sentence.
+    While `agentkit run` serves the app, that server answers. Else the model is opened only if the templates do not
+    know the sentence.
     """
     from agentkit.cli import show
-    from agentkit.startup import Options, opened_once
+    from agentkit.cli.talk import open_talk
+    from agentkit.startup import Options
     from agentkit.types import Utterance
 
     options = Options(app, tuple(config), has_model=not no_model, state=state)
     utterance = Utterance(
         text, area=area, session=session or f"ask-{secrets.token_hex(4)}", source="cli", is_dry_run=dry_run
     )
-    with opened_once(options, note) as talk:
-        talk.check(utterance)
-        reply = talk.agent.handle(utterance)
+    with open_talk(options, note) as talk:
+        reply = talk.handle(utterance)
     print(show.as_json(reply) if json else "\n".join(show.lines(reply)))
     if not (reply.ok or reply.expects_reply):
         raise typer.Exit(1)

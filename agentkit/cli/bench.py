@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 bench_app = typer.Typer(name="bench", help="Measure speed and memory on this machine.", no_args_is_help=True)
 
+AppOption = Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of the app.")]
 ModelOption = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="Model of the manifest; default: the first agent model.")
 ]
@@ -91,7 +92,7 @@ def session_command(
 
 @bench_app.command("commands", epilog="Example: agentkit bench commands --app apps/smart_home --count 2000")
 def commands_command(
-    app: Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of the app.")] = Path("apps/smart_home"),
+    app: AppOption = Path("apps/smart_home"),
     count: Annotated[int, typer.Option("--count", min=1, help="Commands, one after the other.")] = 2000,
     config: ConfigOption = [],  # noqa: B006 - typer reads the default and never changes it
     no_model: NoModelOption = False,
@@ -118,6 +119,33 @@ def commands_command(
             print(f"{path:<9}{ms['n']} turns, p50 {ms['p50']:.1f} ms, p99 {ms['p99']:.1f} ms")
         print(f"memory   grew by {result['growth_mb']:.1f} MB in {count} commands (at most {MAX_GROWTH_MB:.0f} MB)")
     if not result["is_flat"]:
+        raise typer.Exit(1)
+
+
+@bench_app.command("start", epilog="Example: agentkit bench start --app apps/smart_home")
+def start_command(
+    app: AppOption = Path("apps/smart_home"),
+    starts: Annotated[int, typer.Option("--starts", min=1, help="Starts, one after the other.")] = 2,
+    config: ConfigOption = [],  # noqa: B006 - typer reads the default and never changes it
+    no_model: NoModelOption = False,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Time a server from its command line to its first answered command; exit code 1 if the last start is slow."""
+    from agentkit.bench.start import MAX_START_S, start_bench
+
+    with _progress("starts", starts) as on_start:
+        result = start_bench(app, overrides=tuple(config), has_model=not no_model, n_starts=starts, on_start=on_start)
+    _write(out, "start", result)
+    if json:
+        print(_as_json(result))
+    else:
+        for number, start in enumerate(result["starts"], 1):
+            times = f"answered after {start['answered_s']:.1f} s, ended within {start['ended_s']:.1f} s of SIGTERM"
+            print(f"start {number}  {result['said']!r} {times}")
+        print(f"the last start may take {MAX_START_S:g} s")
+    if not result["is_quick"]:
         raise typer.Exit(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelO
 from agentkit.errors import AgentKitError
 
 if TYPE_CHECKING:
-    from agentkit.startup import Talk
+    from agentkit.cli.talk import AnyTalk
     from agentkit.types import Reply
 
 HELP = "/why explains the last turn · /area ID moves you to a room · /devices lists devices · /quit ends"
@@ -25,22 +26,27 @@ def chat_command(
     state: StateOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Talk to the app in the terminal. /why explains the last turn, /quit ends."""
-    from agentkit.startup import Options, opened_once
+    """Talk to the app in the terminal. /why explains the last turn, /quit ends.
+
+    While `agentkit run` serves the app, that server answers.
+    """
+    from agentkit.cli.talk import open_talk
+    from agentkit.startup import Options
 
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - gives input() a history
 
-    with opened_once(Options(app, tuple(config), has_model=not no_model, state=state), note) as talk:
-        print(f"{talk.app.name}: {len(talk.registry.devices())} devices. {HELP}")
+    with open_talk(Options(app, tuple(config), has_model=not no_model, state=state), note) as talk:
+        print(f"{talk.name}: {len(talk.devices())} devices. {HELP}")
         Chat(talk, area).run(input)
 
 
 class Chat:
     """Owns the room of the speaker and the last reply."""
 
-    def __init__(self, talk: Talk, area: str | None):
+    def __init__(self, talk: AnyTalk, area: str | None):
         self._talk, self._area = talk, area
+        self._session = f"chat-{secrets.token_hex(4)}"
         self._last: Reply | None = None
 
     def run(self, read: Callable[[str], str]) -> None:
@@ -68,9 +74,7 @@ class Chat:
 
         if not text:
             return
-        utterance = Utterance(text, area=self._area, session="chat", source="cli")
-        self._talk.check(utterance)
-        self._last = self._talk.agent.handle(utterance)
+        self._last = self._talk.handle(Utterance(text, area=self._area, session=self._session, source="cli"))
         yield from show.lines(self._last)
 
     def _command(self, line: str) -> Iterator[str]:
@@ -84,7 +88,7 @@ class Chat:
             self._area = argument.strip() or None
             yield f"  you are in {self._area or 'no room'}"
         elif name == "/devices":
-            for device in self._talk.registry.devices():
+            for device in self._talk.devices():
                 yield f"  {device.id:<32} {device.state if device.is_available else 'offline'}"
         else:
             yield f"  {HELP}"

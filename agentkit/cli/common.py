@@ -38,6 +38,9 @@ DebugOption = Annotated[
     bool, typer.Option("--debug", callback=_note_debug, is_eager=True, help="Show the traceback of an error.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+ManifestOption = Annotated[
+    Path | None, typer.Option("--manifest", help="Manifest file; default: models/manifest.yaml or the shipped one.")
+]
 NoModelOption = Annotated[bool, typer.Option("--no-model", help="Only templates; what they do not know is not done.")]
 StateOption = Annotated[
     Path | None,

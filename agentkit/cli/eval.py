@@ -91,7 +91,7 @@ def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home
     assembly = Assembly(app, decoder=lazy.decoder if has_model and app.model is not None else None)
     rules = app.policy if policy == "app" else ()
     try:
-        yield lambda home, now: assembly.open(home, policy=rules, now=now)
+        yield lambda home, now: assembly.open(home, policy=rules, now=now, clock=lambda: 0.0)
     finally:
         lazy.close()
 

@@ -16,6 +16,7 @@ from agentkit.cli.chat import chat_command
 from agentkit.cli.common import State, run_guarded
 from agentkit.cli.eval import eval_command
 from agentkit.cli.models import models_app
+from agentkit.cli.new import new_command
 from agentkit.cli.plan import plan_command
 from agentkit.cli.run import run_command
 
@@ -49,6 +50,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("run", run_command, "agentkit run apps/smart_home --port 8765"),
     ("ask", ask_command, 'agentkit ask apps/smart_home "turn on the light" --area kitchen'),
     ("chat", chat_command, "agentkit chat apps/smart_home"),
+    ("new", new_command, "agentkit new my_home"),
     ("eval", eval_command, "agentkit eval --data ../shared/data --suite en_core --out pred.jsonl"),
     ("plan", plan_command, "agentkit plan --device rk3588"),
 )

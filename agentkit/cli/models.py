@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentkit.cli.common import DebugOption, JsonOption, ManifestOption
+
 if TYPE_CHECKING:
     from agentkit.artifact import Artifact, ModelSpec
 
@@ -17,15 +19,11 @@ models_app = typer.Typer(
     name="models", help="List, pull and verify the models of the manifest.", no_args_is_help=True, rich_markup_mode=None
 )
 
-ManifestOption = Annotated[
-    Path | None, typer.Option("--manifest", help="Manifest file; default: models/manifest.yaml or the shipped one.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 NameArgument = Annotated[str | None, typer.Argument(help="Model name as `agentkit models list` prints it.")]
 
 
 @models_app.command("list", epilog="Example: agentkit models list --json")
-def list_models(manifest: ManifestOption = None, is_json: JsonOption = False) -> None:
+def list_models(manifest: ManifestOption = None, is_json: JsonOption = False, debug: DebugOption = False) -> None:
     """List the models with size, licence and whether they are here."""
     rows = [_row(model, artifact) for model, artifact in _select(manifest, None, is_all=True)]
     if is_json:
@@ -53,6 +51,7 @@ def pull_models(
     name: NameArgument = None,
     is_all: Annotated[bool, typer.Option("--all", help="Pull every model of the manifest.")] = False,
     manifest: ManifestOption = None,
+    debug: DebugOption = False,
 ) -> None:
     """Download a model's files, check them and put them in place; without a name, the default agent model.
 
@@ -70,7 +69,12 @@ def pull_models(
 
 
 @models_app.command("verify", epilog="Example: agentkit models verify --json")
-def verify_models(name: NameArgument = None, manifest: ManifestOption = None, is_json: JsonOption = False) -> None:
+def verify_models(
+    name: NameArgument = None,
+    manifest: ManifestOption = None,
+    is_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
     """Hash the files that are here and compare them with the manifest; exit code 1 if one is missing or wrong.
 
     Without a name every pulled model is checked; models that were never pulled are then left out.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-PLAN_EXAMPLE = "Example: agentkit plan --device rk3588 --model SmolLM2-135M-Instruct"
+from agentkit.cli.common import DebugOption, JsonOption, ManifestOption
 
 
 def plan_command(
@@ -17,8 +16,9 @@ def plan_command(
     target: Annotated[
         str | None, typer.Option(help="Ask for one target by name (the only way to a simulator).")
     ] = None,
-    manifest: Annotated[Path | None, typer.Option(help="Manifest file; default as for `agentkit models`.")] = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    manifest: ManifestOption = None,
+    is_json: JsonOption = False,
+    debug: DebugOption = False,
 ) -> None:
     """Say where a model would run and why, and why not elsewhere; exit code 1 if nothing can run it."""
     from agentkit.fetch import agentkit_home, is_pulled

@@ -30,7 +30,7 @@ def run_command(
     from agentkit.server.app import Service
     from agentkit.server.serve import bind, leave, serve, url_of
     from agentkit.startup import Options, load, open_host
-    from agentkit.state import own
+    from agentkit.state import announced, own
 
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     options = Options(app, tuple(config), has_model=not no_model, state=state)
@@ -38,7 +38,7 @@ def run_command(
     with bind(host, port) as listener:
         loaded = load(options)
         url = url_of(listener)
-        with own(loaded.state_dir):
+        with own(loaded.state_dir), announced(loaded.state_dir, url=url, app=loaded.app.path):
             running = open_host(loaded, say)
             say(f"{running.name} · {len(running.registry.devices())} devices · {url} (starting)")
 
@@ -59,14 +59,6 @@ def say(line: str) -> None:
 
 def example(url: str, app: App) -> str:
     """A command that can be pasted into a shell: the first plain tool that fits the first device."""
-    said = next(
-        (
-            f"{tool.name.replace('_', ' ')} {device.name}"
-            for device in app.home.devices
-            for tool in app.tools.values()
-            if device.type in tool.types and not tool.params and not tool.is_query
-        ),
-        "hello",
-    )
+    said = next(app.plain_commands(), "hello")
     body = json.dumps({"text": said}, ensure_ascii=False)
     return f"curl -s {url}/v1/command -H 'content-type: application/json' -d {shlex.quote(body)}"

@@ -12,7 +12,8 @@ def as_json(reply: Reply) -> str:
     """The same object that POST /v1/command answers with."""
     from agentkit.server.wire import CommandOut
 
-    return json.dumps(CommandOut.from_reply(reply).model_dump(), ensure_ascii=False, indent=2)
+    body = CommandOut.from_reply(reply, queue_ms=reply.timings_ms.get("queue", 0.0))
+    return json.dumps(body.model_dump(), ensure_ascii=False, indent=2)
 
 
 def lines(reply: Reply) -> Iterator[str]:

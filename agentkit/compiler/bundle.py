@@ -24,6 +24,7 @@ from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
 from agentkit.compiler.checkpoint import Checkpoint
 from agentkit.compiler.decoder_graph import build_graph
 from agentkit.compiler.graph import MS, Constant, Graph
+from agentkit.decoder.identity import identity
 from agentkit.errors import CheckpointError
 
 VERSION = 1
@@ -81,11 +82,8 @@ def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Bu
 
 def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
     """Return a folder name that changes with the checkpoint's files, the target and the compiler."""
-    path = checkpoint.path.resolve()
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()]
-    key = json.dumps([VERSION, str(path), stats, target.precision, target.n_positions])
-    return f"{path.stem}-{target.precision}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+    key = json.dumps([VERSION, *identity(checkpoint.path), target.precision, target.n_positions])
+    return f"{checkpoint.path.resolve().stem}-{target.precision}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
 
 def _sweep(cache_dir: Path) -> None:

@@ -119,10 +119,6 @@ class Decoder:
         """Render a conversation whose first n_static messages stay the same from turn to turn."""
         return split_chat(self.tokenizer, messages, n_static=n_static, template=self.chat_template)
 
-    def count_tokens(self, prompt: Prompt) -> int:
-        """Count the tokens of a rendered prompt."""
-        return len(self.tokenizer.encode_prompt(prompt.prefix + prompt.tail))
-
     def warm_up(self) -> None:
         """Run every bucket three times (rule A14) and seal the pools; a target that fails is replaced by the next."""
         with self._lock:

@@ -78,6 +78,13 @@ class KVCache:
         values: NDArray[Any] = self.data[layer, slot, 1].transpose(1, 0, 2)
         return values
 
+    def rows(self, slot: int, n_rows: int) -> NDArray[Any]:
+        """View the first n_rows rows of a slot, K and V of every layer, as [n_layers, n_rows, …]."""
+        self._check_slot(slot)
+        axis = 2 if self.layout is Layout.PACKED else 4
+        rows: NDArray[Any] = np.moveaxis(self.data, axis, 2)[:, slot, :n_rows]
+        return rows
+
     def check_room(self, slot: int, n_rows: int) -> None:
         """Raise PromptTooLong unless n_rows fit behind the committed ones."""
         end = self.length(slot) + n_rows
@@ -107,9 +114,7 @@ class KVCache:
         self._check_slot(target)
         if source == target:
             return
-        axis = 2 if self.layout is Layout.PACKED else 4
-        rows = np.moveaxis(self.data, axis, 2)  # [n_layers, n_slots, capacity, …] view
-        rows[:, target, :n_rows] = rows[:, source, :n_rows]
+        self.rows(target, n_rows)[...] = self.rows(source, n_rows)
         self._lengths[target] = n_rows  # last: the target stays readable until its rows are whole
 
     def _check_slot(self, slot: int) -> None:

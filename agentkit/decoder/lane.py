@@ -5,22 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from agentkit.decoder.backend import Logits, Session
 from agentkit.decoder.health import check_logits
 from agentkit.decoder.memory_pool import Pools
 from agentkit.decoder.prefill import plan_chunks
+from agentkit.decoder.prefix_store import PrefixStore
 from agentkit.decoder.slots import PrefixSlots
 from agentkit.decoder.steps import FrontBuffer, StageTimes, core_step, pre_step
 from agentkit.errors import PromptTooLong, UnhealthyLogits
+
+WARM_UP_RUNS: Final = 3
+"""So many runs over each path until its time is steady (rule A14)."""
 
 
 class Lane:
     """Runs tokens on one session, in padded steps."""
 
-    def __init__(self, name: str, session: Session, pools: Pools | None = None):
+    def __init__(
+        self, name: str, session: Session, pools: Pools | None = None, *, prefixes: PrefixStore | None = None
+    ):  # fmt: skip
         self.name, self.session, self.pools, self.kv = name, session, pools, session.kv
+        self._prefixes = prefixes
         self.buckets = tuple(bucket for bucket in session.options.buckets if bucket <= session.kv.capacity)
         self.front = FrontBuffer(max_bucket=self.buckets[-1], vocab_size=session.spec.vocab_size)
         self.slots = PrefixSlots(session.kv, chunk=self.buckets[-1])
@@ -35,7 +42,11 @@ class Lane:
         """
         if len(ids) > self.kv.capacity:
             raise PromptTooLong(n_tokens=len(ids), max_tokens=self.kv.capacity)
-        return self.slots.place(ids[:n_prefix])
+        prefix = ids[:n_prefix]
+        slot = self.slots.place(prefix)
+        if self._prefixes and self.kv.length(slot) == 0 and self._prefixes.load(prefix, self.kv, slot):
+            self.slots.keep(slot, prefix)
+        return slot
 
     def run_prefix(self, slot: int, prefix: Sequence[int], *, is_stopped: Callable[[], bool]) -> bool:
         """Run what the placed slot lacks of the prefix; False if it was stopped before the end. Raises StepFailed."""
@@ -43,7 +54,10 @@ class Lane:
         if logits is not None:
             check_logits(logits)
         self.slots.keep(slot, prefix)
-        return self.kv.length(slot) == len(prefix)
+        is_whole = self.kv.length(slot) == len(prefix)
+        if self._prefixes and is_whole and logits is not None:
+            self._prefixes.save(prefix, self.kv, slot)
+        return is_whole
 
     def run(self, slot: int, token_ids: Sequence[int], *, is_stopped: Callable[[], bool]) -> Logits | None:
         """Append tokens to a slot; returns the last one's logits, None if is_stopped() became true between steps.
@@ -70,10 +84,12 @@ class Lane:
             yield
         except UnhealthyLogits:
             self.slots.forget(slot)
+            if self._prefixes:
+                self._prefixes.drop()
             raise
 
-    def warm_up(self, *, n_runs: int) -> None:
-        """Run every bucket n_runs times (rule A14), then seal the pools. Raises StepFailed, UnhealthyLogits."""
+    def warm_up(self, *, n_runs: int = WARM_UP_RUNS) -> None:
+        """Run every bucket n_runs times, then seal the pools. Raises StepFailed, UnhealthyLogits."""
         self.slots.forget(0)
         for bucket in self.buckets:
             for _ in range(n_runs):

@@ -7,9 +7,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from agentkit import __version__
 from agentkit.decoder.backend import Backend, SessionOptions
 from agentkit.decoder.decoder import Decoder
+from agentkit.decoder.identity import identity
 from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.prefix_store import PrefixStore
 from agentkit.decoder.targets import Opened
 from agentkit.decoder.tokenizer import load_tokenizer
 from agentkit.plugins import find_backend
@@ -43,4 +46,6 @@ def _open(
 ) -> Opened:
     backend = find_backend(target, backends)
     pools = Pools.from_sizes(backend.plan(checkpoint, options))
-    return Opened(backend.open(checkpoint, options, pools=pools, cache_dir=cache_dir), pools)
+    session = backend.open(checkpoint, options, pools=pools, cache_dir=cache_dir)
+    key = repr((__version__, target, backend.probe().detail, options, identity(checkpoint)))
+    return Opened(session, pools, PrefixStore(cache_dir / "prefixes", key))

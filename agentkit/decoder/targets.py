@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from agentkit.decoder.backend import Session
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.prefix_store import PrefixStore
 from agentkit.errors import AgentKitError, DecoderError, StepFailed
 
-_N_WARM_UP: Final = 3
 _log = logging.getLogger(__name__)
 
 
@@ -23,6 +23,8 @@ class Opened:
     session: Session
     pools: Pools | None = None
     """Sealed after warm-up; None if the caller seals them."""
+    prefixes: PrefixStore | None = None
+    """Where static prefixes outlive the process; None = nowhere."""
 
 
 Opener = Callable[[], Opened]
@@ -67,7 +69,7 @@ class Targets:
             if lane.warm_ms and self._index > 0:  # a fallback was warmed up when it was opened
                 return
             try:
-                lane.warm_up(n_runs=_N_WARM_UP)
+                lane.warm_up()
             except StepFailed as err:
                 self.fail(err)
             else:
@@ -98,7 +100,7 @@ class Targets:
         if hasattr(planned, "step"):
             return Lane(name, cast(Session, planned))
         opened = planned()
-        lane = Lane(name, opened.session, opened.pools)
+        lane = Lane(name, opened.session, opened.pools, prefixes=opened.prefixes)
         if self._index > 0:  # somebody may be waiting for an answer: once over each path is enough
             lane.warm_up(n_runs=1)
         return lane

@@ -66,6 +66,18 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class HomeTimer:
+    """A timer that ran when a recorded home was captured."""
+
+    start_s: float
+    left_s: float
+    name: str | None = None
+    area: str | None = None
+    """Area id."""
+    is_active: bool = True
+
+
+@dataclass(frozen=True)
 class Home:
     """A home as its file says; the registry owns what changes afterwards."""
 
@@ -76,6 +88,8 @@ class Home:
     devices: tuple[Device, ...] = ()
     speaker_area: str | None = None
     """Area id of the built-in speaker: the default room of an utterance that names none."""
+    timers: tuple[HomeTimer, ...] = ()
+    """What a recorded home had running; a live home starts without."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class Registry:
         self._areas = {area.id: area for area in home.areas}
         self._floors = {floor.id: floor for floor in home.floors}
         self._lock = threading.RLock()
+        self._saving = threading.Lock()  # taken before _lock, so that no older snapshot overwrites a newer one
         self._callbacks: list[Callback] = []
         self._version = 1
         self._n_events = 0
@@ -100,7 +101,7 @@ class Registry:
         check_device(device, self._areas)
         if device.endpoint is not None:
             check_endpoint(device.endpoint, self._resolve)  # outside the lock: it may ask a name server
-        with self._lock:
+        with self._saving, self._lock:
             before = self._devices.get(device.id)
             if before is None and len(self._devices) >= MAX_DEVICES:
                 raise DeviceError(
@@ -113,7 +114,7 @@ class Registry:
 
     def remove(self, device_id: str) -> Device:
         """Forget a device, also after a restart. Raises DeviceUnknown, or DeviceError if that cannot be saved."""
-        with self._lock:
+        with self._saving, self._lock:
             device = self._get(device_id)
             del self._devices[device_id]
             self._changed(is_structure=True)
@@ -165,16 +166,17 @@ class Registry:
         return unsubscribe
 
     def flush(self) -> None:
-        """Write everything to the store now."""
+        """Write everything to the store now; devices can be read and report meanwhile."""
         if self._store is not None:
-            with self._lock:
-                self._store.save(self._base, self._devices)
+            with self._saving:
+                with self._lock:
+                    self._store.cancel()  # before the snapshot: what is reported after it asks for a save of its own
+                    devices = dict(self._devices)
+                self._store.save(self._base, devices)
 
     def close(self) -> None:
-        """Write the last states and stop the store's timer."""
+        """Write the last states; the store's timer ends with that."""
         self.flush()
-        if self._store is not None:
-            self._store.close()
 
     def _get(self, device_id: str) -> Device:
         try:
@@ -196,6 +198,7 @@ class Registry:
         """Write the store; a registration that would not survive a restart is taken back."""
         if self._store is None:
             return
+        self._store.cancel()
         try:
             self._store.save(self._base, self._devices)
         except OSError as err:

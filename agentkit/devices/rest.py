@@ -13,10 +13,12 @@ import httpx
 from agentkit.devices.adapter import Command, Device
 from agentkit.devices.registry import Registry
 from agentkit.devices.validate import Resolver, check_endpoint
-from agentkit.errors import DeviceError, DeviceUnavailable
+from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable
 
 DEFAULT_TIMEOUT_S = 2.0
 MAX_BODY_BYTES = 65_536
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+"""Failures before anything of the request left this machine."""
 
 
 class RestAdapter:
@@ -40,7 +42,11 @@ class RestAdapter:
         self._client.close()
 
     def apply(self, command: Command) -> None:
-        """Send a command. Raises DeviceUnknown, DeviceUnavailable (no answer in time), DeviceError (it said no)."""
+        """Send a command.
+
+        Raises DeviceUnknown, DeviceUnavailable (it cannot be reached, so nothing happened), DeviceSilent (it was sent
+        and not answered), DeviceError (it said no).
+        """
         device = self._registry.get(command.device_id)
         change = {"state": command.change.state, "attributes": dict(command.change.attributes)}
         body = {"tool": command.tool, "args": dict(command.args), "change": change}
@@ -73,10 +79,18 @@ class RestAdapter:
         request = self._request(device.endpoint, address, method, content)
         try:
             return self._send(device, request)
+        except _NOT_SENT as err:
+            raise DeviceUnavailable(f"device {device.id}: cannot be reached ({_reason(err)})") from err
         except httpx.TimeoutException as err:
-            raise DeviceUnavailable(f"device {device.id}: no answer within {self._timeout_s:g} s") from err
+            raise self._silent(method, f"device {device.id}: no answer within {self._timeout_s:g} s") from err
         except httpx.HTTPError as err:
-            raise DeviceUnavailable(f"device {device.id}: cannot be reached ({err or type(err).__name__})") from err
+            raise self._silent(method, f"device {device.id}: no whole answer ({_reason(err)})") from err
+
+    def _silent(self, method: str, what: str) -> DeviceError:
+        """A command may have been obeyed without an answer; a question without one tells that nobody is there."""
+        if method == "GET":
+            return DeviceUnavailable(what)
+        return DeviceSilent(f"{what}; it may have carried out the command")
 
     def _request(self, endpoint: str, address: str, method: str, content: bytes | None) -> httpx.Request:
         """Address the very IP that was checked; the name stays in Host and in the TLS handshake."""
@@ -99,12 +113,17 @@ class RestAdapter:
                 if len(body) > MAX_BODY_BYTES:
                     raise DeviceError(f"device {device.id}: its answer is longer than {MAX_BODY_BYTES} bytes")
                 if time.monotonic() > deadline:
-                    raise DeviceUnavailable(f"device {device.id}: no whole answer within {self._timeout_s:g} s")
+                    what = f"device {device.id}: no whole answer within {self._timeout_s:g} s"
+                    raise self._silent(request.method, what)
         finally:
             response.close()
         if not response.is_success:
             raise DeviceError(f"device {device.id}: it answered {response.status_code} {_excerpt(body)}".rstrip())
         return bytes(body)
+
+
+def _reason(err: httpx.HTTPError) -> str:
+    return str(err) or type(err).__name__
 
 
 def _parse(device: Device, body: bytes) -> dict[str, Any]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+from typing import TYPE_CHECKING
+
 from agentkit.devices.adapter import Adapter, Command, Device
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
+
+if TYPE_CHECKING:
+    from agentkit.devices.rest import RestAdapter
 
 
 class RoutingAdapter:
     """Devices with an endpoint go to the network adapter, the others to the one in this process."""
 
-    def __init__(self, registry: Registry, *, network: Adapter | None = None, local: Adapter | None = None) -> None:
-        """Use RestAdapter and MemoryAdapter unless others are given."""
+    def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._local = local or MemoryAdapter(registry)
-        self._network = network or _rest(registry)
+        self._local = MemoryAdapter(registry)
+        self._network: RestAdapter | None = None
+        self._lock = threading.Lock()
 
     def apply(self, command: Command) -> None:
         """Send a command. Raises DeviceUnknown, DeviceUnavailable, DeviceError."""
@@ -25,16 +31,16 @@ class RoutingAdapter:
         return self._adapter(device_id).read(device_id)
 
     def close(self) -> None:
-        """Close what the adapters hold open."""
-        for adapter in (self._local, self._network):
-            if close := getattr(adapter, "close", None):
-                close()
+        """Close the connections to devices on the network."""
+        if self._network is not None:
+            self._network.close()
 
     def _adapter(self, device_id: str) -> Adapter:
-        return self._local if self._registry.get(device_id).endpoint is None else self._network
+        if self._registry.get(device_id).endpoint is None:
+            return self._local
+        with self._lock:  # actions run side by side
+            if self._network is None:
+                from agentkit.devices.rest import RestAdapter  # httpx takes 0.1 s to import; few homes need it at start
 
-
-def _rest(registry: Registry) -> Adapter:
-    from agentkit.devices.rest import RestAdapter  # httpx is loaded only where devices are really driven
-
-    return RestAdapter(registry)
+                self._network = RestAdapter(self._registry)
+            return self._network

@@ -53,16 +53,14 @@ class Store:
         return devices
 
     def save(self, base: Mapping[str, Device], devices: Mapping[str, Device]) -> None:
-        """Write the file so that a crash at any moment leaves the old or the new one, whole."""
+        """Write the file so that a crash at any moment leaves the old or the new one, whole; one caller at a time."""
         document = {
             "format": FORMAT,
             "removed": sorted(key for key in base if key not in devices),
             "devices": {k: device_to_dict(d) for k, d in devices.items() if _is_registered(base.get(k), d)},
             "states": {k: _difference(base[k], d) for k, d in devices.items() if _has_only_moved(base.get(k), d)},
         }
-        with self._lock:
-            self._cancel()
-            write_atomically(self.path, json.dumps(document, ensure_ascii=False, indent=1))
+        write_atomically(self.path, json.dumps(document, ensure_ascii=False, indent=1))
 
     def save_soon(self, save: Callable[[], None]) -> None:
         """Have `save` called once within SAVE_DELAY_S."""
@@ -72,23 +70,18 @@ class Store:
                 self._timer.daemon = True
                 self._timer.start()
 
-    def close(self) -> None:
-        """Stop a waiting timer."""
+    def cancel(self) -> None:
+        """Call off what `save_soon` asked for."""
         with self._lock:
-            self._cancel()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
     def _save_late(self, save: Callable[[], None]) -> None:
         try:
             save()
         except OSError as err:  # nobody waits for this; the next report or the end tries again
             log.error("%s: states cannot be saved (%s)", self.path, err.strerror or err)
-            with self._lock:
-                self._cancel()
-
-    def _cancel(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def _load(self) -> dict[str, Any]:
         try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agentkit.devices.adapter import Area, Device, Floor
+from agentkit.planned import Entry
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,12 @@ class View:
     area: str | None = None
     """Area id of the speaker."""
     user: str | None = None
-
-    def device(self, device_id: str) -> Device | None:
-        """Find a device by its id."""
-        return next((d for d in self.devices if d.id == device_id), None)
-
-    def of_type(self, *types: str) -> tuple[Device, ...]:
-        """All devices of these types."""
-        return tuple(d for d in self.devices if d.type in types)
+    entries: tuple[Entry, ...] = ()
+    """Timers, alarms and plans that are kept now."""
+    session: str = "default"
+    source: str = "cli"
+    text: str = ""
+    """The utterance, for what is kept of it."""
 
     def area_name(self, area_id: str | None) -> str | None:
         """Name of a room, or None."""

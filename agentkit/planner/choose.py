@@ -105,11 +105,11 @@ def _judge(
         return Rejection(target, Reason.UNAVAILABLE, probe.detail)
     artifact = _artifact_for(model, target)
     if artifact is None:
-        return Rejection(target, Reason.NO_ARTIFACT, f"{model.name} has no file for it; build one: agentkit build")
+        return Rejection(target, Reason.NO_ARTIFACT, f"{model.name} has no file for it; list one in the manifest")
     precision = _precision(artifact, kind, engine)
     if precision is None:
         can = ", ".join(engine.precisions) if engine else ""
-        detail = f"{artifact.name} is {artifact.precision}, it takes {can}; build another: agentkit build"
+        detail = f"{artifact.name} is {artifact.precision}, it takes {can}; list another in the manifest"
         return Rejection(target, Reason.PRECISION, detail)
     size = artifact.size if precision == artifact.precision else weight_bytes(model.parameters, precision)
     n_cache = cache_bytes(model.shape, max_seq_len=request.max_seq_len, n_slots=request.n_slots)

@@ -8,9 +8,9 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from agentkit import __version__
+from agentkit.config import Limits as AppLimits
 from agentkit.host import Host
-from agentkit.intake import DEFAULT_MAX_CHARS
-from agentkit.server import pages, problems, routes_command, routes_devices, routes_health
+from agentkit.server import pages, problems, routes_command, routes_devices, routes_health, routes_home, routes_schedule
 from agentkit.server.gate import Gate, Limits
 from agentkit.server.metrics import Metrics
 from agentkit.server.worker import Worker
@@ -27,7 +27,7 @@ class Service:
     """Runs what changes the registry: it writes to disk and may ask a name server."""
     metrics: Metrics = field(default_factory=Metrics)
     limits: Limits = field(default_factory=Limits)
-    max_text_chars: int = DEFAULT_MAX_CHARS
+    max_text_chars: int = AppLimits.max_text_chars
 
 
 def make_app(service: Service) -> ASGIApp:
@@ -36,6 +36,8 @@ def make_app(service: Service) -> ASGIApp:
     problems.install(app)
     app.include_router(routes_command.router(service))
     app.include_router(routes_devices.router(service))
+    app.include_router(routes_schedule.router(service))
     app.include_router(routes_health.router(service))
+    app.include_router(routes_home.router(service))
     app.include_router(pages.router())
     return Gate(app, service.limits, service.metrics.count_response)

@@ -13,7 +13,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from agentkit.errors import AgentKitError, Busy, DeviceError, DeviceUnknown, NotReady, TextTooLong, UtteranceError
+from agentkit.errors import (
+    AgentKitError,
+    Busy,
+    DeviceError,
+    DeviceUnknown,
+    NotReady,
+    ScheduleError,
+    ScheduleUnknown,
+    TextTooLong,
+    UtteranceError,
+)
 from agentkit.host import Phase
 
 log = logging.getLogger("agentkit.server")
@@ -22,6 +32,8 @@ STATUS_OF: tuple[tuple[type[AgentKitError], int], ...] = (
     (NotReady, 503),
     (DeviceUnknown, 404),
     (DeviceError, 422),
+    (ScheduleUnknown, 404),
+    (ScheduleError, 503),
     (TextTooLong, 413),
     (UtteranceError, 422),
 )
@@ -83,6 +95,8 @@ async def _on_invalid(request: Request, err: Exception) -> JSONResponse:
     assert isinstance(err, RequestValidationError), err
     route = request.scope.get("route")
     known = _known_fields(getattr(route, "body_field", None))
+    if unread := next((e for e in err.errors() if e["type"] == "json_invalid"), None):
+        return answer(400, "InvalidJson", _explain(unread, known))
     return answer(422, "InvalidRequest", "; ".join(_explain(error, known) for error in err.errors()[:5]))
 
 
@@ -100,7 +114,7 @@ def _explain(error: Mapping[str, Any], known: Sequence[str]) -> str:
     place = ".".join(str(part) for part in error["loc"][1:]) or "body"
     kind = error["type"]
     if kind == "json_invalid":
-        return f"body: not JSON ({error.get('ctx', {}).get('error', 'syntax error')})"
+        return f"body: not JSON ({error.get('ctx', {}).get('error', 'syntax error')}); send one object in UTF-8"
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known fields are {', '.join(known)}"

@@ -9,7 +9,16 @@ from fastapi import APIRouter, Response
 from agentkit.devices.adapter import Device
 from agentkit.errors import DeviceUnknown
 from agentkit.server.problems import Problem
-from agentkit.server.wire import ActionIn, ActionOut, DeviceIn, DeviceOut, DevicePatch, changed, new_device
+from agentkit.server.wire import (
+    ActionIn,
+    ActionOut,
+    DeviceIn,
+    DeviceOut,
+    DevicePatch,
+    DeviceReplace,
+    changed,
+    new_device,
+)
 
 if TYPE_CHECKING:
     from agentkit.server.app import Service
@@ -49,12 +58,12 @@ def router(service: Service) -> APIRouter:
         return DeviceOut.from_device(registry.get(device_id))
 
     @routes.put("/{device_id}")
-    async def replace(device_id: str, body: DeviceIn, response: Response) -> DeviceOut:
+    async def replace(device_id: str, body: DeviceReplace, response: Response) -> DeviceOut:
         """Register a device under this id, replacing all that was known of it."""
-        if body.id != device_id:
+        if body.id not in (None, device_id):
             raise Problem(422, "InvalidRequest", f"id: {body.id!r} is not the {device_id!r} of the path; send the same")
         response.status_code = 201 if find(device_id) is None else 200
-        return await put(new_device(body))
+        return await put(new_device(body, device_id=device_id))
 
     @routes.patch("/{device_id}")
     async def report(device_id: str, body: DevicePatch) -> DeviceOut:

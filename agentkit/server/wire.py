@@ -66,12 +66,10 @@ class ActionIn(_In):
     args: Attributes = Field(default_factory=dict)
 
 
-class DeviceIn(_In):
-    """A device as it registers itself."""
-
-    id: Text
+class _Registered(_In):
     name: Text
     type: Text = Field(examples=["light"])
+    """Any word of a-z, 0-9 and _; the app's tools say which words they act on."""
     area: Text | None = None
     aliases: list[Text] = Field(default_factory=list)
     state: Text | None = None
@@ -79,6 +77,18 @@ class DeviceIn(_In):
     available: bool = True
     endpoint: Text | None = None
     """URL that takes commands; none = agentkit holds the state itself."""
+
+
+class DeviceIn(_Registered):
+    """A device as it registers itself."""
+
+    id: Text
+
+
+class DeviceReplace(_Registered):
+    """As DeviceIn; the id may be left to the path."""
+
+    id: Text | None = None
 
 
 class DevicePatch(_In):
@@ -193,10 +203,12 @@ class CommandOut(BaseModel):
         )
 
 
-def new_device(body: DeviceIn, known: Device | None = None) -> Device:
-    """Build the device; what a known one does not say again stays as it was."""
+def new_device(body: DeviceIn | DeviceReplace, known: Device | None = None, *, device_id: str | None = None) -> Device:
+    """Build the device, under the given id if any; what a known one does not say again stays as it was."""
     given = body.model_dump(exclude_unset=known is not None)
     fields = {_INSIDE.get(name, name): _inside(value) for name, value in given.items()}
+    if device_id is not None:
+        fields["id"] = device_id
     if known is not None:
         return dataclasses.replace(known, **fields)
     return Device(**fields)

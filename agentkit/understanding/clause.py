@@ -89,6 +89,8 @@ class ClauseReader:
                 return None
             return args if not group.has(Role.SLIGHT) else _slightly(rule, args)
         units = set(group.of(Role.UNIT))
+        if group.has(Role.SLIGHT):
+            return None  # "a little cooler, 21 degrees": the number is no difference
         if rule.amount is None or len(group.values) > 1 or group.values[0].role is not Role.NUMBER:
             return None
         if units and rule.unit not in units and not (rule.unit == "degrees" and units <= {"celsius", "fahrenheit"}):

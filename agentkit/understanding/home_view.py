@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Area, Device, Floor, Home
+from agentkit.types import Selector
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class HomeView:
     floors: tuple[Floor, ...] = ()
     speaker_area: str | None = None
     """Area id of the speaker of this utterance, or of the built-in one; None = unknown."""
+    spoken_of: Selector | None = None
+    """Devices that "it" means because this conversation just acted on them or asked about them; None = unknown."""
 
     @classmethod
     def of(cls, home: Home, *, speaker_area: str | None = None) -> HomeView:

@@ -66,6 +66,7 @@ class ModelTier:
         phrases: PhraseMap,
         text: PromptText,
     ) -> None:
+        tools = {n: t for n, t in tools.items() if t.types or not t.params}  # what needs no device has its own tier
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
         self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
         self._static = _static_messages(text, tools)

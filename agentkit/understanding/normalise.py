@@ -44,7 +44,9 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
             clean = clean[found[-1].end() :]
     bare = _CJK_SPACE.sub("", clean).strip(_ENDS)
     core = _unframe(bare, words)
-    return Normalised(core, language or detect_language(text), text, is_question, core != bare)
+    is_asking = any(pattern.search(bare) for pattern in words.talk.questions)
+    is_request = core != bare and not is_asking
+    return Normalised(core, language or detect_language(text), text, is_question or is_asking, is_request)
 
 
 def spell(text: str) -> str:

@@ -82,6 +82,16 @@ class PhraseTier:
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
 
+    @property
+    def phrases(self) -> PhraseMap:
+        """What acts and values mean, as the app's data say."""
+        return self._phrases
+
+    def read(self, cut: Sequence[Item], view: HomeView, language: str) -> tuple[Intent, ...]:
+        """Read one cut of a sentence; empty if it does not make commands of this home."""
+        reader = ClauseReader(self._phrases, self._tools, TargetFinder(self._words[language], view))
+        return self._read(cut, reader, self._verbs[language])
+
     def _read(
         self, cut: Sequence[Item], reader: ClauseReader, verbs: Mapping[tuple[str, ...], tuple[str, ...]]
     ) -> tuple[Intent, ...]:

@@ -35,7 +35,7 @@ class Reader:
         slots = {e.name: e.value for e in result.entities_list}
         rules = [r for r in self.templates.rules[result.intent.name] if r.when is None or slots.get(r.when) is not None]
         why = f"{result.intent.name}: {result.intent_sentence.text if result.intent_sentence else ''}"
-        if not rules:
+        if not rules or rules[0].kind == "skip":
             return _NOTHING
         if rules[0].kind != "calls":
             kind = Kind.REFUSE if rules[0].kind == "refuse" else Kind.SAY
@@ -56,10 +56,12 @@ class Reader:
         """One call, or why it cannot be made."""
         args = argument_values(rule, slots)
         if rule.area_argument:
-            area = view.area(selector.areas[0] if selector.areas else view.speaker_area)
-            if area is None:
+            speaker = None if rule.is_area_optional else view.speaker_area
+            area = view.area(selector.areas[0] if selector.areas else speaker)
+            if area is None and not rule.is_area_optional:
                 return _NOTHING
-            args[rule.area_argument] = area.name
+            if area is not None:
+                args[rule.area_argument] = area.name
             selector = replace(selector, areas=(), floors=())
         if not rule.tools:
             return _NOTHING

@@ -14,6 +14,8 @@ from agentkit.understanding.normalise import fold
 from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.words import Words
 
+_THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -49,6 +51,8 @@ class TargetFinder:
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
+        if group.has(Role.IT) and not group.has(*_THINGS):
+            before = before or self.view.spoken_of
         if group.has(Role.IT) and (before is not None or not is_said):
             kept = tuple(t for t in types if before and t in before.types)
             return replace(before, types=kept) if before and kept else None
@@ -140,8 +144,8 @@ class TargetFinder:
             found = [
                 d for d in found if d.device_class in {c.partition(".")[2] for c in classes} or _has_any(d, listed)
             ]
-        if len(part) > 1 or len(found) != 1:
-            return None
+        if len(part) > 1 or len(found) != 1 or group.has(Role.HOME):
+            return None  # "the house from the garage side": the whole home and a part of it at once
         return Selector(device_ids=(found[0].id,), types=(found[0].type,))
 
     def _classed(self, classes: tuple[str, ...], selector: Selector, group: Group) -> Selector | None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentkit.errors import ConfigError
 from agentkit.types import Value
 from agentkit.understanding.phrase_map import PhraseMap, read_phrases
 from agentkit.understanding.prompt import PromptText, read_prompt
+from agentkit.yaml_lines import YamlMap, check_keys, load_mapping, take
 
 Slots = Mapping[str, Any]
+KEYS = ("intents", "packs", "sentences", "questions", "lists", "drop", "phrases", "prompt")
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,12 @@ class Rule:
     """Slot → value of the sentence → value of the argument, where they differ."""
     area_argument: str | None = None
     """Argument that takes the room, which then is no place of the device."""
+    is_area_optional: bool = False
+    """The room is taken only if it is said ("area?")."""
     prefer: tuple[str, ...] = ()
     """Words in the name of the device that is meant if none is named."""
     kind: str = "calls"
-    """calls, refuse or say."""
+    """calls, refuse, say, or skip: no meaning here."""
     reply_key: str = ""
 
 
@@ -72,10 +74,11 @@ class TemplateMap:
 
 
 def load_templates(path: Path) -> TemplateMap:
-    """Read templates.yaml and the sentence files it names. Raises ConfigError."""
-    raw = _load(path)
-    files = raw.pop("sentences", None) or {}
-    sentences = {str(language): _load(path.parent / str(name)) for language, name in files.items()}
+    """Read templates.yaml and the sentence files it names. Raises ConfigError naming file, line and key."""
+    raw = load_mapping(path)
+    check_keys(raw, KEYS, what=path.name)
+    files: Mapping[str, Any] = take(raw, "sentences", YamlMap, None) or {}
+    sentences = {language: load_mapping(path.parent / str(name)) for language, name in files.items()}
     return read_templates(raw, sentences=sentences, path=path)
 
 
@@ -83,10 +86,6 @@ def read_templates(
     raw: Mapping[str, Any], *, sentences: Mapping[str, Mapping[str, Any]] | None = None, path: Path | str = "templates"
 ) -> TemplateMap:
     """Turn the mapping of a templates file into a TemplateMap. Raises ConfigError naming the key."""
-    known = {"intents", "packs", "questions", "lists", "drop", "phrases", "prompt"}
-    if unknown := set(raw) - known:
-        key = str(min(unknown))
-        raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
     intents = raw.get("intents") or {}
     return TemplateMap(
         rules={str(name): _rules(str(name), value, path) for name, value in intents.items()},
@@ -122,31 +121,32 @@ def _sum(filled: Sequence[tuple[Term, Any]]) -> Value:
     return int(total) if total.is_integer() else total
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as err:
-        raise ConfigError(f"cannot be read: {err.strerror}; templates.yaml must lie in the app", path=path) from err
-    except yaml.MarkedYAMLError as err:
-        line = err.problem_mark.line + 1 if err.problem_mark else None
-        raise ConfigError(f"is no YAML: {err.problem}", path=path, line=line) from err
-    if not isinstance(raw, dict):
-        raise ConfigError(f"holds {type(raw).__name__}, wanted a mapping", path=path)
-    return raw
-
-
 def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
     items = value if isinstance(value, list) else [value]
     return tuple(_rule(name, item, path) for item in items)
 
 
 def _rule(name: str, raw: Any, path: Path | str) -> Rule:
-    known = {"tool", "tools", "types", "when", "args", "set", "translate", "area_argument", "prefer", "refuse", "say"}
+    known = {
+        "tool",
+        "tools",
+        "types",
+        "when",
+        "args",
+        "set",
+        "translate",
+        "area_argument",
+        "prefer",
+        "refuse",
+        "say",
+        "skip",
+    }
     if not isinstance(raw, Mapping) or set(raw) - known:
         raise ConfigError(
             f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name
         )
-    kind = "refuse" if "refuse" in raw else "say" if "say" in raw else "calls"
+    area = raw.get("area_argument")
+    kind = "skip" if "skip" in raw else "refuse" if "refuse" in raw else "say" if "say" in raw else "calls"
     tools = {str(k): str(v) for k, v in (raw.get("tools") or {}).items()}
     if "tool" in raw:
         tools["*"] = str(raw["tool"])
@@ -157,7 +157,8 @@ def _rule(name: str, raw: Any, path: Path | str) -> Rule:
         args={str(k): _terms(v) for k, v in (raw.get("args") or {}).items()},
         constants=dict(raw.get("set") or {}),
         translations={str(k): {str(a): b for a, b in v.items()} for k, v in (raw.get("translate") or {}).items()},
-        area_argument=raw.get("area_argument"),
+        area_argument=None if area is None else str(area).removesuffix("?"),
+        is_area_optional=str(area).endswith("?"),
         prefer=tuple(map(str, raw.get("prefer") or ())),
         kind=kind,
         reply_key=str(raw.get("refuse") or raw.get("say") or ""),

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from agentkit.devices.adapter import Change, Device
 from agentkit.errors import AppError
+from agentkit.planned import EntryChange
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,6 +45,10 @@ class Decision:
     """Reply key of the refusal, for example unsupported or out_of_range."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Values for the reply's sentence."""
+    entries: tuple[EntryChange, ...] = ()
+    """Timers, alarms and plans that are to be kept, changed or removed."""
+    reply_key: str | None = None
+    """Sentence of the success, where the tool's own does not fit."""
 
 
 @dataclass(frozen=True)

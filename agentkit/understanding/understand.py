@@ -9,9 +9,11 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.guard import GuardHit, guard
+from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
@@ -19,8 +21,10 @@ from agentkit.understanding.selecting import select
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
+from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
+from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
 
@@ -51,6 +55,7 @@ class Understander:
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
         self._questions = QuestionTier(templates.phrases, tools, words)
+        self._proposer = Proposer(self._phrases, tools, words)
         self._naming = templates.phrases.naming
         self._model = model
 
@@ -78,17 +83,19 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in (self._match, self._guarded, self._mend, self._ask_model):
+        mend = (self._asked_here, self._mixed, self._mend)
+        for tier in (self._timers, self._match, self._planned, self._guarded, *mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
+        found = placed_here(found, text, view, words, self._tools)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
-        first = self._templates.match(text, view)
+        first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
         if first.kind is not Kind.NONE and not self._is_weak(first):
             return first
         second = self._phrases.match(text, view)
@@ -117,6 +124,63 @@ class Understander:
         has_free_text = any(p.type is str and not p.choices for t in tools for p in t.params if not t.is_query)
         return found.reply_key == NO_DEVICE or has_free_text or any(t.is_query for t in tools)
 
+    def _timers(self, text: Normalised, view: HomeView) -> Understanding:
+        start = time.perf_counter()
+        found = read_timer(text, self._words[text.language], view)
+        timings = {"timers": (time.perf_counter() - start) * 1000}
+        if any(i.tool not in self._tools for i in found.intents):
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(found, timings_ms=timings)
+
+    def _planned(self, text: Normalised, view: HomeView) -> Understanding:
+        """A command with a time: what is left without the time must be understood whole, and is due then."""
+        start = time.perf_counter()
+        words = self._words[text.language]
+        found = find_when(text.text, words.time)
+        timings = {"when": (time.perf_counter() - start) * 1000}
+        if found.when is None and found.problem is None:
+            return Understanding(Kind.NONE, timings_ms=timings)
+        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        if found.when is None:
+            kind = "question" if self._is_question(replace(text, text=found.rest), view) else str(found.problem)
+            hit = GuardHit(kind, found.words)
+            return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
+        rest = replace(text, text=found.rest)
+        inner = self._inner(rest, view)
+        timings |= inner.timings_ms
+        if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
+            return self._not_yet(hit_in_rest, timings)
+        if inner.kind is Kind.NONE and is_home and found.rest:
+            return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
+        if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and self._takes_number(inner)):
+            return Understanding(Kind.NONE, timings_ms=timings)
+        return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
+
+    def _is_question(self, rest: Normalised, view: HomeView) -> bool:
+        found = self._match(rest, view)
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        return bool(tools) and all(t.is_query for t in tools)
+
+    def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
+        """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
+        found = self._match(rest, view)
+        found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
+        if found.kind is not Kind.NONE or self._model is None or not rest.text:
+            return found
+        if guard(rest.text, self._words[rest.language]) is not None:
+            return Understanding(Kind.NONE)
+        asked = self._model.understand(rest, view)
+        return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
+
+    def _takes_number(self, found: Understanding) -> bool:
+        """Whether "at nine" might as well be a value of what is called."""
+        tools = [self._tools[i.tool] for i in found.intents if i.tool in self._tools]
+        return any(p.type in (int, float) for t in tools for p in t.params)
+
+    def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
+        values = {"kind": hit.kind, "words": hit.words}
+        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
         start = time.perf_counter()
@@ -126,8 +190,26 @@ class Understander:
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
-        values = {"kind": hit.kind, "words": hit.words}
-        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+        return self._not_yet(hit, timings)
+
+    def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
+        """A question with "here" in it, read without that word; the room is put in afterwards."""
+        shorter = without_here(text, self._words[text.language])
+        found = Understanding(Kind.NONE) if shorter is None else self._templates.match(shorter, view)
+        is_query = bool(found.intents) and all(self._tools[i.tool].is_query for i in found.intents)
+        return found if found.kind is Kind.CALLS and is_query else Understanding(Kind.NONE)
+
+    def _mixed(self, text: Normalised, view: HomeView) -> Understanding:
+        """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
+        if text.text.isascii() or not any(c.isascii() and c.isalpha() for c in text.text):
+            return Understanding(Kind.NONE)
+        bare = text.text
+        for language, words in self._words.items():
+            bare = normalise(bare, language, words).text
+        if any(guard(bare, words) is not None for words in self._words.values()):
+            return Understanding(Kind.NONE)
+        tries = (self._phrases.match(replace(text, text=bare, language=language), view) for language in self._words)
+        return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
         """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
@@ -143,8 +225,14 @@ class Understander:
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
+        return self._named(found, text, view)
+
+    def _named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """A refusal that names the device the home lacks, if that is why."""
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
+        if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:
+            return proposed
         words = self._words[text.language]
         name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
         if name is None:

@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.errors import ConfigError
+from agentkit.understanding.talk import Talk
+from agentkit.understanding.time_words import TimeWords
+from agentkit.understanding.timer_words import TimerWords
+from agentkit.yaml_lines import YamlMap, describe, did_you_mean
 
 Table = Mapping[str, tuple[str, ...]]
 
@@ -98,6 +102,12 @@ class Words:
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""
+    time: TimeWords = field(default_factory=TimeWords)
+    """How time is said; it has a file of its own."""
+    timers: TimerWords = field(default_factory=TimerWords)
+    """How timers, alarms and plans are spoken of; in a file of its own."""
+    talk: Talk = field(default_factory=Talk)
+    """Words about the conversation itself; they have a file of their own."""
 
 
 _PATTERNS = ("polite", "corrections")
@@ -109,49 +119,49 @@ _TABLES = (
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language"}
+    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers"}
     values: dict[str, Any] = {"language": language}
     for key, value in raw.items():
+        line = raw.line_of(key) if isinstance(raw, YamlMap) else None
         if key not in known:
-            raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
-        values[key] = _read(key, value, path)
+            raise ConfigError(f"unknown key {key!r}; {did_you_mean(key, known)}", path=path, line=line, key=key)
+        try:
+            values[key] = _read(key, value)
+        except ValueError as err:
+            raise ConfigError(str(err), path=path, line=line, key=key) from err
     return Words(**values)
 
 
-def _read(key: str, value: Any, path: Path | str) -> Any:
+def _read(key: str, value: Any) -> Any:
+    """Read the value of one key. Raises ValueError saying what is wrong with it."""
     if key == "guards":
-        return {str(k): _patterns(f"{key}.{k}", v, path) for k, v in _mapping(key, value, path).items()}
+        return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     if key in _PATTERNS:
-        return _patterns(key, value, path)
+        return _patterns(key, value)
     if key in _TABLES:
-        return {_text(k): _list(f"{key}.{k}", v, path) for k, v in _mapping(key, value, path).items()}
+        return {str(k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     if key == "synonyms":
-        return {_text(k): _text(v) for k, v in _mapping(key, value, path).items()}
-    return _list(key, value, path)
+        return {str(k): str(v) for k, v in _mapping(key, value).items()}
+    return _list(key, value)
 
 
-def _text(value: Any) -> str:
-    """Text as written: YAML reads on, off, yes and no as booleans."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-
-
-def _mapping(key: str, value: Any, path: Path | str) -> Mapping[Any, Any]:
+def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{key} is {type(value).__name__}, wanted a mapping of words", path=path, key=key)
+        raise ValueError(f"{key} is {describe(value)}, wanted a mapping of words")
     return value
 
 
-def _list(key: str, value: Any, path: Path | str) -> tuple[str, ...]:
+def _list(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise ConfigError(f"{key} is {type(value).__name__}, wanted a list of words", path=path, key=key)
-    return tuple(_text(x) for x in value)
+        raise ValueError(f"{key} is {describe(value)}, wanted a list of words")
+    return tuple(str(x) for x in value)
 
 
-def _patterns(key: str, value: Any, path: Path | str) -> tuple[re.Pattern[str], ...]:
+def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
     found = []
-    for text in _list(key, value, path):
+    for text in _list(key, value):
         try:
             found.append(re.compile(text, re.IGNORECASE))
         except re.error as err:
-            raise ConfigError(f"{key}: {text!r} is no regular expression: {err}", path=path, key=key) from err
+            raise ValueError(f"{key}: {text!r} is no regular expression: {err}") from err
     return tuple(found)

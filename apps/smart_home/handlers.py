@@ -20,6 +20,8 @@ Decisions that act carry these values beside the tool's own arguments:
     vacuum_clean_area                        area
     activate_scene, run_script               n_devices
     add_to_list, remove_list_item, complete_list_item   item, count (items left on the list)
+    …_timer                                  name, duration, left, time (of its end), area
+    set_alarm, cancel_alarm, cancel_schedule time, on_day or weekdays, name, command
 
 Reasons of a refusal (all have name, device_id):
 
@@ -33,6 +35,13 @@ Reasons of a refusal (all have name, device_id):
     list_full        count
     empty_query      –
     jammed           –
+    no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, no_time, time_past, timer_too_long   –
+    no_such_timer    name or duration
+    timer_paused, timer_running   –
+    timer_too_short  name, left
+    too_many_timers  count
+    unknown_room     name
+    bad_time         time
     unsafe_scene     devices (ids the scene would unlock or open)
 
 Answers:
@@ -62,6 +71,17 @@ Answers:
     list.count         name, device_id, count: the list tells only how many
     list.many          lists: [as list.items]
     list.none          –
+    timers.one         name, duration, left (seconds), time (of its end), area
+    timers.paused      as timers.one, without time
+    timers.many        count (running), total (paused), rows: [as timers.one, kind: running or paused]
+    timers.none        –
+    timers.none_such   name or duration
+    alarms.one         name, time, left, on_day or weekdays
+    alarms.many        count, rows: [as alarms.one]
+    alarms.none, alarms.none_such   –
+    plans.one          command, time, left, on_day or weekdays or period
+    plans.many         count, rows: [as plans.one]
+    plans.none         –
     time.now           hour, minute, time ("07:05")
     date.today         year, month, day, weekday (1 = Monday), date ("2025-01-31")
 
@@ -73,6 +93,8 @@ unsafe, bright, dark, available, up_to_date; a sensor's state is its number.
 
 from __future__ import annotations
 
+from .tools.alarms import alarm_status, cancel_alarm, cancel_schedule, list_schedules, reminder, set_alarm
+from .tools.announce import broadcast
 from .tools.climate import adjust_temperature, set_fan_mode, set_hvac_mode, set_temperature
 from .tools.clock import get_date, get_time
 from .tools.covers import (
@@ -118,6 +140,15 @@ from .tools.robots import (
     vacuum_stop,
 )
 from .tools.scenes import activate_scene, run_script
+from .tools.timers import (
+    adjust_timer,
+    cancel_all_timers,
+    cancel_timer,
+    pause_timer,
+    resume_timer,
+    set_timer,
+    timer_status,
+)
 
 __all__ = [
     "activate_scene",
@@ -126,7 +157,14 @@ __all__ = [
     "adjust_color_temperature",
     "adjust_fan_speed",
     "adjust_temperature",
+    "adjust_timer",
     "adjust_volume",
+    "alarm_status",
+    "broadcast",
+    "cancel_alarm",
+    "cancel_all_timers",
+    "cancel_schedule",
+    "cancel_timer",
     "close_cover",
     "close_valve",
     "complete_list_item",
@@ -135,6 +173,7 @@ __all__ = [
     "get_state",
     "get_time",
     "get_weather",
+    "list_schedules",
     "lock",
     "media_next",
     "media_pause",
@@ -147,8 +186,12 @@ __all__ = [
     "mute",
     "open_cover",
     "open_valve",
+    "pause_timer",
+    "reminder",
     "remove_list_item",
+    "resume_timer",
     "run_script",
+    "set_alarm",
     "set_brightness",
     "set_color",
     "set_color_temperature",
@@ -158,9 +201,11 @@ __all__ = [
     "set_fan_speed",
     "set_hvac_mode",
     "set_temperature",
+    "set_timer",
     "set_valve_position",
     "set_volume",
     "stop_cover",
+    "timer_status",
     "toggle",
     "turn_off",
     "turn_on",

@@ -11,7 +11,7 @@ from agentkit.devices.adapter import Area, Command, Device, Floor, Home
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.devices.view import View
-from agentkit.errors import DeviceError
+from agentkit.errors import DeviceError, DeviceSilent
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Answer, Decision, Range, Tool, becomes, read_tool, tool
 
@@ -170,7 +170,10 @@ class OddAdapter:
         if fault == "hangs":
             self.released.wait(20)
             return
-        self._inner.apply(command)
+        if fault != "stays_silent":
+            self._inner.apply(command)
+        if fault in ("stays_silent", "acts_silently"):
+            raise DeviceSilent("no answer; it may have carried out the command")
         if fault == "answers_late":
             self.released.wait(20)
 

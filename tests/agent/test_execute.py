@@ -78,13 +78,39 @@ def test_an_offline_device_is_not_sent_anything(bench):
     assert bench.adapter.sent == []
 
 
-@pytest.mark.parametrize(("fault", "reason"), [("refuses", "rejected"), ("crashes", "error"), ("hangs", "timeout")])
+@pytest.mark.parametrize(("fault", "reason"), [("refuses", "rejected"), ("crashes", "error")])
 def test_what_the_device_does_wrong_is_the_reason(fault, reason):
     bench = Bench(light__lamp_1=fault)
     result = bench.one("turn_on", "light.lamp_1")
     assert (result.status, result.reason) == (Status.FAILED, reason)
     assert bench.one("turn_on", "light.lamp_11").status is Status.DONE
     bench.adapter.released.set()
+
+
+@pytest.mark.parametrize("fault", ["hangs", "stays_silent"])
+def test_a_device_that_took_the_command_and_did_not_answer_is_unknown(fault):
+    bench = Bench(light__lamp_1=fault)
+    result = bench.one("turn_on", "light.lamp_1")
+    assert (result.status, result.reason) == (Status.UNKNOWN, "timeout")
+    assert "may have carried out" in result.detail
+    bench.adapter.released.set()
+
+
+def test_a_silent_device_that_reads_back_as_wanted_is_done():
+    assert Bench(light__lamp_1="acts_silently").one("turn_on", "light.lamp_1").status is Status.DONE
+
+
+def test_silence_about_a_change_that_cannot_be_read_back_is_unknown():
+    bench = Bench(light__lamp_1="acts_silently")
+    ring = with_function("turn_on", lambda device: Decision({device.id: Change()}))
+    assert bench.one(ring, "light.lamp_1").status is Status.UNKNOWN
+
+
+def test_the_detail_of_a_failure_is_for_people():
+    bench = Bench(light__lamp_1="ignores")
+    dim = with_function("turn_on", lambda device: Decision({device.id: Change("on", {"brightness": 5, "mode": "夜"})}))
+    detail = bench.one(dim, "light.lamp_1").detail
+    assert detail == 'light.lamp_1 is still off, wanted on, brightness 5, mode "夜"'
 
 
 def test_a_device_that_did_it_but_answers_late_is_done():

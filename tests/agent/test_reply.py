@@ -161,7 +161,12 @@ def test_a_missing_value_is_asked_for(replies: Replies) -> None:
 
 
 def test_what_was_not_understood_is_said_for_what_it_is(replies: Replies) -> None:
-    for kind, said in (("time", "later"), ("negation", "leave it"), ("unheard_of", "on a condition")):
+    for kind, said in (
+        ("time", "when"),
+        ("sun", "sun rises"),
+        ("negation", "leave it"),
+        ("unheard_of", "at that time"),
+    ):
         assert said in replies.render("en", "refused.not_yet", {"kind": kind, "words": "…"})
 
 

@@ -21,7 +21,7 @@ def test_commands_are_said_and_memory_is_watched(tmp_path: Path, capsys: pytest.
     assert json.loads((tmp_path / "commands.json").read_text("utf-8")) == result
 
 
-@pytest.mark.parametrize("command", ["compare", "session", "commands"])
+@pytest.mark.parametrize("command", ["compare", "session", "commands", "start"])
 def test_help_shows_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", command, "--help"]) == 0
     assert f"Example: agentkit bench {command}" in " ".join(capsys.readouterr().out.split())
@@ -30,3 +30,18 @@ def test_help_shows_an_example(command: str, capsys: pytest.CaptureFixture[str])
 def test_unknown_model_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "session", "--model", "no-such-model"]) == 1
     assert "no-such-model" in capsys.readouterr().err
+
+
+def test_a_start_is_timed_up_to_the_first_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["bench", "start", "--app", APP, "--starts", "1", "--no-model", "--json"])
+
+    (start,) = json.loads(capsys.readouterr().out)["starts"]
+    assert start["outcome"] == "done"
+    assert 0 < start["answered_s"] < 60
+    assert 0 < start["ended_s"] < 3
+
+
+def test_a_server_that_does_not_come_up_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "start", "--app", APP, "--config", "model=no-such-model"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no-such-model" in line

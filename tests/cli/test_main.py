@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -93,11 +93,14 @@ def test_interrupt_is_exit_code_130() -> None:
 
 
 def test_help_is_quick() -> None:
+    """In processor time, which other work on the machine stretches less."""
+    command = [sys.executable, "-m", "agentkit.cli.main", "--help"]
     best_s = 9.0
     for _ in range(5):
-        started_at = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "agentkit.cli.main", "--help"], check=True, capture_output=True, cwd=ROOT)
-        best_s = min(best_s, time.perf_counter() - started_at)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best_s = min(best_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
     assert best_s < 0.4
 

@@ -3,17 +3,14 @@ from __future__ import annotations
 import json
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from agentkit.cli.plan import PLAN_EXAMPLE, plan_command
+from agentkit.cli.main import app
 from agentkit.errors import ConfigError, ManifestError
 
 
 def run(*arguments: str) -> Result:
-    app = typer.Typer(rich_markup_mode=None)
-    app.command("plan", epilog=PLAN_EXAMPLE)(plan_command)
-    return CliRunner().invoke(app, list(arguments))
+    return CliRunner().invoke(app, ["plan", *arguments])
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +25,7 @@ def test_plan_for_a_board_names_choice_and_rejections() -> None:
     assert "no npu_rknn (not_installed)" in result.stdout
 
 
-def test_plan_as_json_is_what_the_server_shows() -> None:
+def test_plan_as_json_names_board_and_choice() -> None:
     data = json.loads(run("--device", "rk3588", "--model", "SmolLM2-135M-Instruct", "--json").stdout)
     assert data["choices"][0]["target"] == "cpu_onnx"
     assert data["device"]["name"] == "rk3588"

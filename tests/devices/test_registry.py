@@ -241,3 +241,29 @@ def test_states_that_cannot_be_saved_now_are_saved_later(
         assert logged.wait(5)
     registry.close()
     assert Registry(make_home(), store=store).get("light.lamp").state == "on"
+
+
+def test_devices_are_read_and_report_while_states_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, is_writing, go_on = tmp_path / "devices.json", threading.Event(), threading.Event()
+    registry = Registry(make_home(), store=store)
+    registry.report("light.lamp", state="on")
+
+    def sync_slowly(descriptor: int) -> None:
+        is_writing.set()
+        assert go_on.wait(5)
+
+    with monkeypatch.context() as slow:
+        slow.setattr("agentkit.devices.store.os.fsync", sync_slowly)
+        writing = threading.Thread(target=registry.flush)
+        writing.start()
+        assert is_writing.wait(5)
+        reporting = threading.Thread(target=registry.report, args=("light.lamp",), kwargs={"state": "off"})
+        reporting.start()
+        reporting.join(2)
+        was_heard = registry.get("light.lamp").state
+        go_on.set()
+        writing.join(5)
+    assert (reporting.is_alive(), was_heard) == (False, "off")
+    assert json.loads(store.read_text())["states"]["light.lamp"]["state"] == "on"
+    registry.close()
+    assert Registry(make_home(), store=store).get("light.lamp").state == "off"

@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -15,7 +15,7 @@ from agentkit.devices.adapter import Change, Command, Device
 from agentkit.devices.registry import Registry
 from agentkit.devices.rest import RestAdapter
 from agentkit.devices.route import RoutingAdapter
-from agentkit.errors import DeviceError, DeviceUnavailable
+from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable
 from tests.devices.home import LAMP, make_home
 
 ON = Command("light.net", "turn_on", {}, Change("on", {"brightness": 128}))
@@ -153,8 +153,10 @@ def test_a_slow_device_is_given_up_on_in_time(adapter: RestAdapter, lamp: Lamp) 
     release = threading.Event()
     lamp.answer = lambda handler: (release.wait(5), None)[1]
     start = time.monotonic()
-    with pytest.raises(DeviceUnavailable, match=r"no answer within 0\.3 s"):
+    with pytest.raises(DeviceSilent, match=r"no answer within 0\.3 s; it may have carried out the command"):
         adapter.apply(ON)
+    with pytest.raises(DeviceUnavailable, match=r"no answer within 0\.3 s"):
+        adapter.read("light.net")
     assert time.monotonic() - start < 2
     release.set()
 
@@ -179,6 +181,12 @@ def test_an_answer_that_drips_is_given_up_on_in_time(adapter: RestAdapter, lamp:
     assert time.monotonic() - start < 2
 
 
+def test_a_device_that_hangs_up_on_a_command_may_have_acted(adapter: RestAdapter, lamp: Lamp) -> None:
+    lamp.answer = lambda handler: handler.connection.close()
+    with pytest.raises(DeviceSilent, match="may have carried out"):
+        adapter.apply(ON)
+
+
 def test_a_device_that_is_not_there_is_unavailable(registry: Registry, adapter: RestAdapter) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -186,6 +194,8 @@ def test_a_device_that_is_not_there_is_unavailable(registry: Registry, adapter: 
     registry.upsert(Device("light.gone", "Gone", "light", endpoint=f"http://127.0.0.1:{port}/"))
     with pytest.raises(DeviceUnavailable, match="cannot be reached"):
         adapter.read("light.gone")
+    with pytest.raises(DeviceUnavailable, match="cannot be reached"):
+        adapter.apply(replace(ON, device_id="light.gone"))
 
 
 def test_the_checked_address_is_the_one_that_is_called(registry: Registry, lamp: Lamp) -> None:

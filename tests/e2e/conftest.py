@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.little_device import LittleDevice, Mood
-from tests.e2e.process import Server, start
+from tests.e2e.process import APP, Server, start
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def servers() -> Iterator[Callable[..., Server]]:
     """Start servers that end with the test."""
     started: list[Server] = []
 
-    def run(state: Path, *options: str) -> Server:
-        started.append(start(state, *options))
+    def run(state: Path, *options: str, app: str = APP) -> Server:
+        started.append(start(state, *options, app=app))
         return started[-1]
 
     yield run

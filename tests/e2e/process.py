@@ -26,6 +26,8 @@ class Server:
     """A running `agentkit run` and what it printed."""
 
     process: subprocess.Popen[str]
+    state: str = ""
+    """Folder of its device states."""
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -94,10 +96,10 @@ class Server:
             self.lines.append(line.rstrip("\n"))
 
 
-def start(state: Path, *options: str) -> Server:
-    """Start the smart home on a free port."""
-    command = [sys.executable, "-m", "agentkit.cli.main", "run", APP, "--port", "0", "--state", str(state), *options]
+def start(state: Path, *options: str, app: str = APP) -> Server:
+    """Start an app on a free port."""
+    command = [sys.executable, "-m", "agentkit.cli.main", "run", app, "--port", "0", "--state", str(state), *options]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=os.environ
     )
-    return Server(process)
+    return Server(process, str(state))

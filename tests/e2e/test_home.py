@@ -76,6 +76,20 @@ def test_dry_run_moves_nothing(home: Server) -> None:
     assert home.device("light.kitchen")["state"] == "off"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("is the kitchen light on?", "I would look that up."),
+        ("厨房灯开着吗", "我会去查一下。"),
+        ("mute the living room tv", "I would mute the living room TV."),
+        ("把客厅电视静音", "我会把电视静音。"),
+        ("turn on the desk lamp", "I would turn on the desk lamp."),
+    ],
+)
+def test_dry_run_says_what_would_be_done(home: Server, text: str, said: str) -> None:
+    assert home.say(text, dry_run=True)["say"] == said
+
+
 def test_what_is_not_understood_does_nothing_and_says_so(home: Server) -> None:
     reply = home.say("flurb the gronk with seventeen zibbles")
 
@@ -127,6 +141,21 @@ def test_device_that_ignores_a_command_is_no_success(home: Server, lamp: Callabl
     assert reply["ok"] is False
     assert (reply["actions"][0]["status"], reply["actions"][0]["reason"]) == ("failed", "ignored")
     assert home.device("light.mule")["state"] == "off"
+
+
+def test_device_that_does_not_answer_a_command_is_unknown_not_offline(
+    home: Server, lamp: Callable[..., LittleDevice]
+) -> None:
+    device = lamp("hangs")
+    with home.client() as client:
+        client.post("/v1/devices", json=device.registration("light.mute", "Silent lamp"))
+
+    reply = home.say("turn on the silent lamp")
+
+    action = reply["actions"][0]
+    assert (reply["ok"], action["status"], action["reason"]) == (False, "unknown", "timeout")
+    assert "may have carried out" in action["detail"]
+    assert reply["say"] == "The Silent lamp did not answer in time, so I do not know whether it was done."
 
 
 def test_device_that_went_away_is_no_success_and_the_next_command_works(

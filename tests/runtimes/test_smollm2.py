@@ -11,7 +11,7 @@ import pytest
 from agentkit.compiler.checkpoint import load_checkpoint
 from agentkit.decoder.backend import Session, SessionOptions
 from tests.runtimes.opened import open_onnx, open_reference
-from tests.support.smollm2 import TOKEN_IDS, smollm2_path
+from tests.support.smollm import TOKEN_IDS, smollm_path
 
 pytestmark = pytest.mark.model
 
@@ -38,7 +38,7 @@ class Path64:
 
 @pytest.fixture(scope="module")
 def expected() -> Path64:
-    session = open_reference(smollm2_path(), OPTIONS, "f32")
+    session = open_reference(smollm_path(), OPTIONS, "f32")
     token_ids = list(TOKEN_IDS)
     logits = [prefill(session, token_ids)]
     for _ in range(64):
@@ -80,14 +80,14 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def test_f32_follows_the_reference_through_prefill_and_64_greedy_steps(expected: Path64, cache: Path) -> None:
-    session = open_onnx(smollm2_path(), cache, OPTIONS, "f32")
+    session = open_onnx(smollm_path(), cache, OPTIONS, "f32")
 
     np.testing.assert_allclose(follow(session, expected), expected.logits, **TOLERANCE["f32"])
 
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
 def test_quantised_graphs_predict_as_the_reference_does(expected: Path64, cache: Path, precision: str) -> None:
-    session = open_onnx(smollm2_path(), cache, OPTIONS, precision)
+    session = open_onnx(smollm_path(), cache, OPTIONS, precision)
 
     logits = follow(session, expected)
 
@@ -98,7 +98,7 @@ def test_quantised_graphs_predict_as_the_reference_does(expected: Path64, cache:
 
 @pytest.mark.parametrize("precision", ["f32", "int4"])
 def test_a_padded_prefill_of_the_sentence_equals_single_steps(cache: Path, precision: str) -> None:
-    session = open_onnx(smollm2_path(), cache, OPTIONS, precision)
+    session = open_onnx(smollm_path(), cache, OPTIONS, precision)
 
     prefilled = prefill(session, list(TOKEN_IDS))
     session.kv.reset(0)
@@ -111,7 +111,7 @@ def test_a_padded_prefill_of_the_sentence_equals_single_steps(cache: Path, preci
 
 
 def test_the_file_is_stored_in_4_bits_and_run_so_by_default() -> None:
-    checkpoint = load_checkpoint(smollm2_path())
+    checkpoint = load_checkpoint(smollm_path())
 
     assert checkpoint.precision == "int4"
     assert (checkpoint.spec.n_layers, checkpoint.spec.vocab_size, checkpoint.spec.max_seq_len) == (30, 49152, 8192)

@@ -114,6 +114,15 @@ def test_body_that_is_no_json_object_is_one_clear_line(live: Live, body: bytes) 
     assert len(error_of(response)) < 300
 
 
+@pytest.mark.parametrize("body", [b"{", b"[1,", b'{"text": }'])
+def test_malformed_json_is_400(live: Live, body: bytes) -> None:
+    with live.client as client:
+        response = client.post("/v1/command", content=body, headers={"content-type": "application/json"})
+
+    assert response.status_code == 400
+    assert response.json()["error"]["type"] == "InvalidJson"
+
+
 def test_body_in_another_encoding_is_400_with_the_place(live: Live) -> None:
     content = '{"text": "开灯"}'.encode("gb18030")
     with live.client as client:

@@ -51,6 +51,23 @@ def test_put_replaces_everything(live: Live) -> None:
     assert replaced.json()["attributes"] == {}
 
 
+def test_put_needs_no_id_in_the_body(live: Live) -> None:
+    with live.client as client:
+        created = client.put("/v1/devices/kettle.1", json={"name": "Kettle", "type": "tea_maker"})
+
+    assert created.status_code == 201
+    assert (created.json()["id"], created.json()["type"]) == ("kettle.1", "tea_maker")
+
+
+@pytest.mark.parametrize("kind", ["", "Light", "tea maker", "灯", "x" * 41])
+def test_type_that_is_no_word_is_refused(live: Live, kind: str) -> None:
+    with live.client as client:
+        response = client.put("/v1/devices/kettle.1", json={"name": "Kettle", "type": kind})
+
+    assert response.status_code == 422
+    assert "type" in error_of(response)
+
+
 def test_put_under_another_id_is_refused(live: Live) -> None:
     with live.client as client:
         response = client.put("/v1/devices/light.other", json=LAMP)

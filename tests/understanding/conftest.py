@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from agentkit.types import Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import detect_language, normalise
 from agentkit.understanding.template_map import TemplateMap, load_templates
+from agentkit.understanding.time_words import load_time_words
+from agentkit.understanding.timer_words import load_timer_words
 from agentkit.understanding.understand import Understander
 from agentkit.understanding.words import Words, read_words
 
@@ -25,7 +28,17 @@ def app() -> App:
 
 @pytest.fixture(scope="session")
 def words(app: App) -> dict[str, Words]:
-    return {language: read_words(raw, language=language) for language, raw in app.words.items()}
+    return {language: all_words(app, language) for language in app.words}
+
+
+def all_words(app: App, language: str) -> Words:
+    """The words of a language with those for time, as the agent reads them."""
+    folder = app.path / "words"
+    return replace(
+        read_words(app.words[language], language=language),
+        time=load_time_words(folder / f"when_{language}.yaml"),
+        timers=load_timer_words(folder / f"timers_{language}.yaml"),
+    )
 
 
 @pytest.fixture(scope="session")

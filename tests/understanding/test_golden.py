@@ -17,6 +17,7 @@ SELECTING = ("names", "areas", "floors", "types", "device_ids")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["say"]))
 def test_a_sentence_means_what_the_table_says(row: dict[str, Any], ask: Ask) -> None:
     found = ask(row["say"])
+    assert (found.when.kind.value if found.when else None) == row.get("when"), found
     if "calls" in row:
         assert found.kind is Kind.CALLS, found.why
         assert [i.tool for i in found.intents] == [c["tool"] for c in row["calls"]]

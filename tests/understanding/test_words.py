@@ -1,25 +1,33 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from agentkit.errors import ConfigError
-from agentkit.understanding.words import read_words
+from agentkit.understanding.words import Words, read_words
+from agentkit.yaml_lines import parse_yaml
 
 
-def test_an_unknown_key_is_named_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r"unknown key 'kind'; known are .*kinds"):
-        read_words({"kind": {}}, language="en", path="words/en.yaml")
+def words_of(text: str) -> Words:
+    path = Path("words/en.yaml")
+    return read_words(parse_yaml(text, path), language="en", path=path)
+
+
+def test_an_unknown_key_is_named_with_its_line_and_the_nearest_one() -> None:
+    with pytest.raises(ConfigError, match=r"words/en\.yaml:2: unknown key 'kind'; did you mean 'kinds'\?"):
+        words_of("here: [here]\nkind: {}\n")
 
 
 def test_a_broken_pattern_is_named_with_its_guard() -> None:
-    with pytest.raises(ConfigError, match=r"guards\.time: '\(' is no regular expression"):
-        read_words({"guards": {"time": ["("]}}, language="en")
+    with pytest.raises(ConfigError, match=r"words/en\.yaml:1: guards\.time: '\(' is no regular expression"):
+        words_of("guards: {time: ['(']}")
 
 
-def test_yaml_booleans_stay_words() -> None:
-    words = read_words({"verbs": {True: ["turn on", True]}, "no": [False]}, language="en")
+def test_on_off_and_no_are_words() -> None:
+    words = words_of("verbs: {on: [turn on, on]}\nno: [no, off]\n")
     assert words.verbs == {"on": ("turn on", "on")}
-    assert words.no == ("off",)
+    assert words.no == ("no", "off")
 
 
 @pytest.mark.parametrize(("key", "value"), [("kinds", ["lamp"]), ("here", "here"), ("guards", [])])

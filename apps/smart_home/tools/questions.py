@@ -47,6 +47,7 @@ NAMED_VALUES = (
     "title",
 )
 """Attributes with a sentence of their own; the others are read out as value.one."""
+CALLED_BY_CLASS = ("window", "door", "garage", "gate", "curtain", "blind", "shade", "shutter", "awning")
 SAME_ATTRIBUTE = {"current_temperature": "temperature", "percentage": "speed", "hvac_mode": "mode"}
 
 Question = Literal["one", "yes_no", "any", "all", "which", "how_many"]
@@ -109,7 +110,7 @@ def _states(live: tuple[Device, ...], question: Question, state: str | None) -> 
         return _describe(live)
     hits = tuple(d for d in live if has_state(d, state))
     rest = tuple(d for d in live if d not in hits)
-    values = {**_names(hits), "state": state, "total": len(live), "type": live[0].type}
+    values = {**_names(hits), "state": state, "total": len(live), "type": _kind(live)}
     if question == "how_many":
         return Answer("state.count", values)
     if question == "which":
@@ -120,6 +121,13 @@ def _states(live: tuple[Device, ...], question: Question, state: str | None) -> 
         others = {**values, **_names(rest)}
         return Answer("state.all_no", others) if rest else Answer("state.all_yes", values)
     return Answer("state.any_yes" if hits else "state.any_no", values)
+
+
+def _kind(live: tuple[Device, ...]) -> str:
+    """What the devices are called together: by their class where people do so too."""
+    classes = {d.device_class for d in live}
+    shared = next(iter(classes)) if len(classes) == 1 else None
+    return shared if shared in CALLED_BY_CLASS else live[0].type
 
 
 def _describe(live: tuple[Device, ...]) -> Answer:

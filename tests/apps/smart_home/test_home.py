@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from agentkit.config import App, PolicyRule, Verdict
+from agentkit.agent.policy import Ruling, evaluate
+from agentkit.agent.resolve import Step
+from agentkit.config import App, Verdict
 from agentkit.devices.adapter import Command, Device
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.devices.view import View
+from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Answer, Decision, Param, Tool
 
 ARGS: dict[str, Any] = {"color": "red", "query": "some jazz", "item": "eggs", "area": "kitchen", "mode": "auto"}
@@ -96,7 +99,7 @@ def test_every_tool_gives_a_documented_result_on_every_device_it_is_for(app: App
                 assert result.reply_key in words
             else:
                 assert not tool.is_query
-                assert bool(result.changes) != bool(result.reason), (tool.name, devices[0].id)
+                assert bool(result.changes or result.entries) != bool(result.reason), (tool.name, devices)
                 assert result.reason is None or result.reason in words
 
 
@@ -129,17 +132,9 @@ def test_every_tool_says_in_one_sentence_what_it_does(app: App) -> None:
         assert len(tool.summary) < 120, tool.name
 
 
-def first_rule(app: App, tool: str, device: Device, n_devices: int = 1) -> PolicyRule | None:
-    for rule in app.policy:
-        fits = (
-            (not rule.tools or tool in rule.tools)
-            and (not rule.types or device.type in rule.types)
-            and (not rule.device_classes or device.device_class in rule.device_classes)
-            and (rule.more_than is None or n_devices > rule.more_than)
-        )
-        if fits:
-            return rule
-    return None
+def ruling(app: App, tool: str, *devices: Device) -> Ruling:
+    """What the app's policy says of one tool on some devices."""
+    return evaluate(app.policy, [Step(app.tools[tool], {}, (d.id,)) for d in devices], HomeView(devices))
 
 
 @pytest.mark.parametrize(
@@ -158,10 +153,9 @@ def first_rule(app: App, tool: str, device: Device, n_devices: int = 1) -> Polic
 )
 def test_what_a_shout_through_the_window_must_not_do_is_asked_about(app: App, tool: str, device_id: str) -> None:
     device = next(d for d in app.home.devices if d.id == device_id)
-    rule = first_rule(app, tool, device)
-    assert rule is not None
-    assert rule.verdict is Verdict.CONFIRM
-    assert rule.reason
+    found = ruling(app, tool, device)
+    assert found.verdict is Verdict.CONFIRM
+    assert found.reason
 
 
 @pytest.mark.parametrize(
@@ -178,12 +172,51 @@ def test_what_a_shout_through_the_window_must_not_do_is_asked_about(app: App, to
 )
 def test_what_is_harmless_is_done_at_once(app: App, tool: str, device_id: str) -> None:
     device = next(d for d in app.home.devices if d.id == device_id)
-    assert first_rule(app, tool, device) is None
+    assert ruling(app, tool, device).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind", "name"),
+    [
+        ("turn_off", "switch", "Cellar Smoke Detector"),
+        ("turn_off", "switch", "地下室燃气报警器"),
+        ("toggle", "switch", "Mains Breaker"),
+        ("turn_off", "switch", "配电箱总闸"),
+        ("open_valve", "valve", "Gas Tap"),
+        ("open_valve", "valve", "厨房天然气阀"),
+        ("close_valve", "valve", "Main Stopcock"),
+        ("set_temperature", "climate", "烤箱"),
+        ("turn_on", "switch", "Pizza Oven"),
+        ("open_cover", "cover", "Back Gate"),
+        ("mute", "media_player", "Fire Alarm"),
+    ],
+)
+def test_a_device_without_a_class_is_judged_by_its_name(app: App, tool: str, kind: str, name: str) -> None:
+    assert ruling(app, tool, Device("x", name, kind)).verdict is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind", "name"),
+    [
+        ("turn_on", "switch", "Smoke Alarm"),
+        ("turn_off", "switch", "Pizza Oven"),
+        ("turn_off", "switch", "Main Bedroom Lamp"),
+        ("turn_off", "light", "Main Light"),
+        ("open_valve", "valve", "Lawn Sprinkler"),
+        ("close_valve", "valve", "花园水阀"),
+        ("set_temperature", "climate", "Living Room Heating"),
+        ("open_cover", "cover", "Window Curtain"),
+        ("open_cover", "cover", "窗户遮阳帘"),
+        ("turn_on", "switch", "Oven Lamp"),
+        ("turn_on", "climate", "Hall Radiator"),
+        ("set_volume", "media_player", "Kitchen Radio"),
+    ],
+)
+def test_a_harmless_name_asks_nothing(app: App, tool: str, kind: str, name: str) -> None:
+    assert ruling(app, tool, Device("x", name, kind)).verdict is Verdict.ALLOW
 
 
 def test_moving_much_of_the_home_at_once_is_asked_about(app: App) -> None:
-    lamp = next(d for d in app.home.devices if d.type == "light")
-    assert first_rule(app, "turn_off", lamp, n_devices=3) is None
-    rule = first_rule(app, "turn_off", lamp, n_devices=len(app.home.devices))
-    assert rule is not None
-    assert rule.verdict is Verdict.CONFIRM
+    lamps = [Device(f"light.{n}", f"Lamp {n}", "light") for n in range(16)]
+    assert ruling(app, "turn_off", *lamps[:15]).verdict is Verdict.ALLOW
+    assert ruling(app, "turn_off", *lamps).verdict is Verdict.CONFIRM

@@ -1,0 +1,242 @@
+"""Read what only makes sense after the last turn: undo, correction, "again", "the bedroom too", "it".
+
+Each becomes ordinary intents for `Acting`, so resolving, policy and verification are the same as for any sentence.
+
+Correction ("no, the bedroom"): if the last turn moved something, one turn puts that back and does the corrected thing.
+Nothing is put back when the corrected thing cannot be done; what the policy would not put back without a question (a
+door that was just locked) stays as it is, and the reply says so. A corrected value ("no, blue") needs no putting back:
+the new value replaces the old one. A "no, …" that answers "unlock the front door?" corrects what was asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agentkit.agent.acting import Acting
+from agentkit.agent.binding import bind
+from agentkit.agent.dialogue import Answered, Pending, Wanted
+from agentkit.agent.memory import Done, spoken_of
+from agentkit.agent.resolve import Resolved
+from agentkit.agent.rewriting import framed, put_name, says_it, with_pronoun, without_asides
+from agentkit.agent.turn import End, Sentence, Turn
+from agentkit.agent.undo import plan_undo
+from agentkit.devices.adapter import Device
+from agentkit.policy_rules import Verdict
+from agentkit.types import Intent, Outcome, Selector
+from agentkit.understanding.entries import TARGETS, Role
+from agentkit.understanding.home_cache import HomeCache
+from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.mention import find_targets
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+_ASKED = (Wanted.YES_OR_NO, Wanted.PIN)
+_STEP = "step"
+"""Argument of the tools that change a value relative to the present one."""
+
+
+@dataclass
+class FollowUps:
+    """Knows the conversation's last turn; owns nothing but a cache of the home's words."""
+
+    acting: Acting
+    words: Mapping[str, Words]
+    _lexicons: HomeCache[Lexicon] = field(default_factory=lambda: HomeCache(Lexicon))
+
+    def read(self, turn: Turn, dropped: Pending | None) -> Answered | End | None:
+        """What the text means after the last turn. None if it stands for itself.
+
+        `dropped` is the open question to which the text was no answer.
+        """
+        words = self.words[turn.language]
+        talk, said = words.talk, {fold(turn.text.text, words), fold(turn.text.original, words)}
+        if said & {fold(w, words) for w in talk.undo}:
+            called_off = Answered(is_cancelled=True, why="the question was waved away")
+            return self._undo(turn) if dropped is None else called_off
+        done = self._done(turn)
+        if found := self._corrected(turn, done, dropped):
+            return found
+        if not done:
+            return None
+        if said & {fold(w, words) for w in talk.again}:
+            return Answered(tuple(_pinned(d) for d in done), why="the last turn once more")
+        if said & {fold(w, words) for w in talk.more}:
+            more = tuple(_pinned(d) for d in done if _STEP in d.intent.args)
+            return Answered(more, why="more of the last change") if more else None
+        return self._also(turn, done)
+
+    def retarget(self, turn: Turn, pending: Pending) -> Answered | None:
+        """Read a device or place as what the pronoun of the pending sentence meant."""
+        intents = tuple(
+            replace(intent, selector=found[0])
+            for intent in pending.intents
+            if (found := self._targets(turn, turn.text.text, self._types(intent.tool)))
+        )
+        is_whole = len(intents) == len(pending.intents)
+        return Answered(intents, why="the device was named") if is_whole and intents else None
+
+    def rewritten(self, turn: Turn) -> Iterator[Normalised]:
+        """The text without words that only join it to the last turn, and with the app's own pronoun."""
+        talk = self.words[turn.language].talk
+        text = without_asides(turn.text.text, talk)
+        if (other := with_pronoun(text, talk)) != text and not self._names_something(turn):
+            text = other
+        if text != turn.text.text:
+            yield replace(turn.text, text=text)
+
+    def spelled_out(self, turn: Turn, text: Normalised) -> Iterator[Normalised]:
+        """The text with the device's name for the pronoun, and a value alone as a command."""
+        talk, spoken = self.words[turn.language].talk, turn.view.spoken_of
+        rests = [text.text, *framed(turn.text, talk.corrections)]
+        if spoken is not None and len(spoken.device_ids) == 1 and says_it(text.text, talk):
+            device = turn.view.device(spoken.device_ids[0])
+            names = device.names[:3] if device is not None else ()
+            yield from (replace(text, text=put_name(text.text, n, talk)) for n in names if _is_in(n, turn.language))
+        for rest in rests:
+            if rest != text.text:
+                yield replace(text, text=rest, is_question=False)
+            if spoken is not None:
+                yield from (replace(text, text=frame.format(rest=rest), is_question=False) for frame in talk.frames)
+
+    def referent(self, turn: Turn, dropped: Pending | None) -> Selector | None:
+        """The devices that a pronoun of this text means: those just asked about, else those of the last turn."""
+        if dropped is not None and dropped.wanted in _ASKED:
+            asked = (Done(i, i.selector.device_ids) for i in dropped.intents)
+            return spoken_of(asked, turn.view, is_many=False)
+        is_many = any(p.search(turn.text.text) for p in self.words[turn.language].talk.many)
+        return spoken_of(self._done(turn), turn.view, is_many=is_many)
+
+    def candidates(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Device, ...]:
+        """The devices of the last turn that can do what is asked of "it"."""
+        ids = dict.fromkeys(i for done in self._done(turn) for i in done.device_ids)
+        types = [set(self._types(intent.tool)) for intent in intents]
+        return tuple(d for i in ids if (d := turn.view.device(i)) and all(d.type in able for able in types))
+
+    def narrowed(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
+        """Intents without any word for a device ("brighter"), bound to what was just spoken of, if that can do it."""
+        spoken = turn.view.spoken_of
+        if spoken is None or self._names_something(turn):
+            return tuple(intents)
+        return tuple(self._narrow(turn, intent, spoken) for intent in intents)
+
+    def _narrow(self, turn: Turn, intent: Intent, spoken: Selector) -> Intent:
+        tool = self.acting.tools.get(intent.tool)
+        bare = replace(intent.selector, types=())
+        if tool is None or bare != Selector() or tool.is_query or tool.scope == "home":
+            return intent
+        devices = [d for i in spoken.device_ids if (d := turn.view.device(i)) and d.type in tool.types]
+        ids = tuple(d.id for d in devices)
+        return replace(intent, selector=Selector(device_ids=ids, types=spoken.types)) if ids else intent
+
+    def is_command(self, turn: Turn) -> bool:
+        """Whether the text names a thing or place of this home and a verb for it, understood or not."""
+        words = self.words[turn.language]
+        mentions = self._lexicons.get(turn.view, words).mentions(fold(turn.text.text, words))
+        return any(m.role is Role.ACT for m in mentions) and self._names_something(turn)
+
+    def _names_something(self, turn: Turn) -> bool:
+        words = self.words[turn.language]
+        mentions = self._lexicons.get(turn.view, words).mentions(fold(turn.text.text, words))
+        return any(m.role in TARGETS - {Role.IT} for m in mentions)
+
+    def _done(self, turn: Turn) -> tuple[Done, ...]:
+        return self.acting.memory.done(turn.utterance.session, turn.utterance.user)
+
+    def _types(self, name: str) -> tuple[str, ...]:
+        tool = self.acting.tools.get(name)
+        return tool.types if tool is not None else ()
+
+    def _undo(self, turn: Turn) -> Answered | End:
+        acting = self.acting
+        moved = acting.memory.moved(turn.utterance.session, turn.utterance.user)
+        plan = plan_undo(moved, turn.view, acting.tools, acting.executor.decide)
+        stuck = (Sentence("refused.cannot_undo", {"devices": plan.stuck_ids}),) if plan.stuck_ids else ()
+        if not plan.intents:
+            return End(Outcome.REFUSED, stuck or (Sentence("refused.nothing_to_undo"),))
+        return Answered(plan.intents, notes=stuck, why="undo of the last turn that moved something")
+
+    def _corrected(self, turn: Turn, done: Sequence[Done], dropped: Pending | None) -> Answered | None:
+        asked = dropped.intents if dropped is not None and dropped.wanted in _ASKED else ()
+        bases = [Done(i, i.selector.device_ids) for i in asked] or list(done)
+        if len(bases) != 1:
+            return None
+        whole = (turn.text.text,) if asked else ()
+        for rest in (*framed(turn.text, self.words[turn.language].talk.corrections), *whole):
+            like = self._like(turn, rest, bases[0])
+            if like:
+                if dropped is None or not asked:
+                    return self._replacing(turn, like)
+                return Answered(like, when=dropped.when, text=dropped.text, why="corrected what was asked")
+        return None
+
+    def _replacing(self, turn: Turn, wanted: tuple[Intent, ...]) -> Answered:
+        """The corrected intents, after those that put back what they replace."""
+        acting, said = self.acting, turn.utterance
+        bound = bind(wanted, turn.view, acting.known)
+        is_question = all(_is_query(acting.tools.get(i.tool)) for i in wanted)
+        if bound.refusals or is_question:
+            return Answered(wanted, why="corrected the last turn")
+        kept = {i for found in bound.found if isinstance(found, Resolved) for i in found.device_ids}
+        plan = plan_undo(acting.memory.moved(said.session, said.user), turn.view, acting.tools, acting.executor.decide)
+        back = [i for i in plan.intents if not set(i.selector.device_ids) & kept]
+        free: list[Intent] = []
+        left = [i for i in plan.stuck_ids if i not in kept]
+        for intent in back:
+            steps = bind((intent,), turn.view, acting.known).steps
+            is_free = acting.rule(steps, turn.view, said.user, said.source).verdict is Verdict.ALLOW
+            free += [intent] if is_free else []
+            left += [] if is_free else intent.selector.device_ids
+        notes = (Sentence("refused.left", {"devices": tuple(left)}),) if left else ()
+        return Answered((*free, *wanted), n_back=len(free), notes=notes, why="corrected the last turn")
+
+    def _also(self, turn: Turn, done: Sequence[Done]) -> Answered | None:
+        if len(done) != 1:
+            return None
+        for rest in framed(turn.text, self.words[turn.language].talk.also):
+            if like := self._like(turn, rest, done[0]):
+                return Answered(like, why="the last turn for more devices")
+        return None
+
+    def _like(self, turn: Turn, rest: str, base: Done) -> tuple[Intent, ...]:
+        """The last intent for other devices; empty if the rest names none, or names more than devices."""
+        intent = base.intent
+        devices = [d for i in base.device_ids if (d := turn.view.device(i))]
+        usual = tuple(dict.fromkeys(d.type for d in devices)) or intent.selector.types
+        tool = self.acting.tools.get(intent.tool)
+        if tool is None or tool.scope == "home":
+            return ()
+        for types in (usual, tool.types):
+            if found := self._targets(turn, rest, types):
+                return tuple(replace(intent, selector=_alike(s, intent.selector, turn)) for s in found)
+        return ()
+
+    def _targets(self, turn: Turn, text: str, types: tuple[str, ...]) -> tuple[Selector, ...]:
+        words = self.words[turn.language]
+        return find_targets(text, types, turn.view, words, self._lexicons.get(turn.view, words))
+
+
+def _alike(selector: Selector, last: Selector, turn: Turn) -> Selector:
+    """A place alone keeps the class or name of the last sentence ("close the curtains" … "and the bedroom")."""
+    if selector.names or selector.device_ids or selector.device_class or not (selector.areas or selector.floors):
+        return selector
+    places = set(selector.areas) | set(turn.view.areas_of(selector.floors))
+    here = [d for d in turn.view.devices if d.area in places]
+    if last.names and any(set(last.names) & set(d.names) for d in here):
+        return replace(selector, names=last.names)
+    is_there = any(d.device_class == last.device_class for d in here)
+    return replace(selector, device_class=last.device_class) if last.device_class and is_there else selector
+
+
+def _is_in(name: str, language: str) -> bool:
+    """Whether a name can stand in a sentence of a language."""
+    return name.isascii() == (language == "en")
+
+
+def _pinned(done: Done) -> Intent:
+    return replace(done.intent, selector=Selector(device_ids=done.device_ids)) if done.device_ids else done.intent
+
+
+def _is_query(tool: Tool | None) -> bool:
+    return tool is not None and tool.is_query

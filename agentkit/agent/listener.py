@@ -1,0 +1,197 @@
+"""What a turn is about: an answer to the open question, a follow-up to the last turn, or a sentence of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from agentkit.agent.acting import Acting
+from agentkit.agent.answers import is_cancel, is_free_text
+from agentkit.agent.arguments import missing_argument
+from agentkit.agent.binding import bind
+from agentkit.agent.dialogue import Answered, Pending, Wanted
+from agentkit.agent.followup import FollowUps
+from agentkit.agent.pin import HIDDEN, read_code
+from agentkit.agent.question import which
+from agentkit.agent.rewriting import says_it
+from agentkit.agent.turn import End, Sentence, Turn, end_of
+from agentkit.errors import DecoderError, PromptTooLong
+from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.words import Words
+
+UNCLEAR = frozenset({"", "not_understood", "not_home"})
+"""Reply keys of a tier that made nothing of the sentence."""
+
+NOT_HEARD = UNCLEAR | {"unknown_device"}
+"""The same, and a name that this home does not know: the last turn may tell what is meant."""
+
+
+class Understander(Protocol):
+    """What the agent needs of the tiers that understand language."""
+
+    def understand(self, text: Normalised, view: HomeView) -> Understanding:
+        """Turn a sentence into intents, a question, a refusal or a sentence. Raises DecoderError."""
+        ...
+
+
+@dataclass
+class Listener:
+    """Owns nothing; knows whom to ask in which order."""
+
+    acting: Acting
+    follow_ups: FollowUps
+    understander: Understander
+    words: Mapping[str, Words]
+
+    def hear(self, turn: Turn) -> Answered | End:
+        """Find what is meant, or the end of a turn that calls nothing."""
+        said = turn.utterance
+        with turn.timed("dialogue"):
+            pending = None if said.is_dry_run else self.acting.dialogue.take(said.session, said.user)
+            found = None if pending is None else self._answer(turn, pending)
+            if found is None and pending is not None:
+                turn.why.append("not an answer to the open question, which is dropped")
+            found = found or self.follow_ups.read(turn, pending)
+        if found is None:
+            with turn.timed("understand"):
+                return self._understand(turn, pending)
+        turn.path = "dialogue"
+        if isinstance(found, Answered):
+            turn.why.append(found.why)
+            if found.is_cancelled:
+                return End(Outcome.ANSWER, (Sentence("say.cancelled"),))
+        return found
+
+    def _answer(self, turn: Turn, pending: Pending) -> Answered | End | None:
+        """What the open question makes of the text, or None if the text stands for itself."""
+        for language in dict.fromkeys((turn.language, pending.language)):
+            if answered := self._answer_in(language, turn, pending):
+                turn.language = turn.language if turn.utterance.language else pending.language
+                if isinstance(answered, End):
+                    return answered
+                return replace(answered, when=pending.when, text=pending.text)
+        return None
+
+    def _answer_in(self, language: str, turn: Turn, pending: Pending) -> Answered | End | None:
+        words = self.words[language]
+        if pending.wanted is Wanted.PIN:
+            return self._code(turn, pending, words)
+        if answered := pending.read(turn.text, words, turn.view):
+            return answered
+        if pending.wanted is Wanted.TARGET:
+            return self.follow_ups.retarget(turn, pending)
+        return pending.filled_with(turn.text.text) if pending.wants_text and self._is_free(turn) else None
+
+    def _code(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
+        code = read_code(turn.text, words)
+        if code is None:
+            is_over = is_cancel(turn.text, words)
+            return Answered(is_cancelled=True, why="the question was waved away") if is_over else None
+        turn.utterance = replace(turn.utterance, text=HIDDEN)
+        turn.text = replace(turn.text, text=HIDDEN, original=HIDDEN)
+        if self.acting.pin.try_code(code):
+            return Answered(pending.intents, has_pin=True, why="the code is right")
+        turn.why.append("the code is wrong")
+        return self.acting.ask_pin(turn, pending.intents, "ask.pin_again", when=pending.when, text=pending.text)
+
+    def _is_free(self, turn: Turn) -> bool:
+        """Whether a text is no sentence of its own, so that it can be the words that were asked for."""
+        if turn.text.is_question or self.follow_ups.is_command(turn):
+            return False
+        try:
+            found = self.understander.understand(turn.text, turn.view)
+        except DecoderError:
+            return False
+        return found.kind in (Kind.NONE, Kind.REFUSE) and found.reply_key in UNCLEAR
+
+    def _understand(self, turn: Turn, dropped: Pending | None) -> Answered | End:
+        """Ask the tiers; an end if they call nothing."""
+        try:
+            turn.view = replace(turn.view, spoken_of=self.follow_ups.referent(turn, dropped))
+            found = self._find(turn)
+            if isinstance(found, End):
+                return found
+        except PromptTooLong:
+            raise
+        except DecoderError as err:
+            turn.why.append(str(err))
+            return End(Outcome.FAILED, (Sentence("failed.error"),))
+        intents = self._with_gaps(turn, self.follow_ups.narrowed(turn, found.intents))
+        turn.understanding, turn.path = replace(found, intents=intents), found.path
+        turn.timings_ms.update(found.timings_ms)
+        turn.why += [found.why] if found.why else []
+        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
+        if found.kind is Kind.CALLS and intents:
+            return meant
+        bound = bind(intents, turn.view, self.acting.tools)
+        if found.kind is Kind.ASK and bound.question is not None:
+            return meant  # the home knows what is unclear better than the tier, and can take the answer
+        turn.calls = bound.calls(is_running=False)
+        end = end_of(found)
+        return self.acting.ask_openly(turn, end.sentences[0]) if end.outcome is Outcome.ASK else end
+
+    def _find(self, turn: Turn) -> Understanding | End:
+        """Understand the text, else what it becomes after the last turn; ask whom a pronoun means."""
+        text = turn.text
+        for shorter in self.follow_ups.rewritten(turn):
+            text = shorter
+            if self._is_whole(found := self.understander.understand(text, turn.view)):
+                return found
+        found = self.understander.understand(turn.text, turn.view)
+        if found.kind not in (Kind.NONE, Kind.REFUSE) or found.reply_key not in NOT_HEARD:
+            return found
+        for longer in self.follow_ups.spelled_out(turn, text):
+            if self._is_whole(again := self.understander.understand(longer, turn.view)):
+                return again
+            if again.kind is Kind.REFUSE and again.reply_key not in NOT_HEARD:
+                found = again  # a reason, such as a time, says more than "not understood"
+        unbound = self._unbound(turn, text)
+        if unbound is None:
+            return found
+        intents, when = unbound.intents, unbound.when
+        devices = self.follow_ups.candidates(turn, intents)
+        if not devices:
+            return self.acting.ask_target(turn, intents, when)
+        if len(devices) > 1:
+            return self.acting.ask_which(turn, intents, which(devices, turn.view), when)
+        one = Selector(device_ids=(devices[0].id,), types=(devices[0].type,))
+        bound = tuple(replace(i, selector=one) for i in intents)
+        return Understanding(Kind.CALLS, bound, path="template", why="it", when=when)
+
+    def _is_whole(self, found: Understanding) -> bool:
+        """Whether a text that nobody said is understood without a doubt or a gap."""
+        tools = self.acting.tools
+        pairs = [(tools[i.tool], i) for i in found.intents if i.tool in tools]
+        is_full = all(missing_argument(tool, intent.args) is None for tool, intent in pairs)
+        return found.kind is Kind.CALLS and is_full and not found.needs_confirmation
+
+    def _unbound(self, turn: Turn, text: Normalised) -> Understanding | None:
+        """What a sentence would mean if one knew what "it" is."""
+        if turn.view.spoken_of is not None or not says_it(text.text, self.words[turn.language].talk):
+            return None
+        devices = turn.view.devices
+        anything = Selector(
+            device_ids=tuple(d.id for d in devices), types=tuple(dict.fromkeys(d.type for d in devices))
+        )
+        found = self.understander.understand(text, replace(turn.view, spoken_of=anything))
+        return found if self._is_whole(found) else None
+
+    def _with_gaps(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
+        """Leave out texts that say nothing ("add something to the list"), so that they are asked for."""
+        words = self.words[turn.language]
+        something = {fold(w, words) for w in words.talk.something}
+
+        def kept(intent: Intent) -> Iterator[str]:
+            tool = self.acting.tools.get(intent.tool)
+            free = {p.name for p in tool.params if p.is_required and is_free_text(p)} if tool else set()
+            yield from (k for k, v in intent.args.items() if k not in free or fold(str(v), words) not in something)
+
+        return tuple(replace(i, args={k: i.args[k] for k in kept(i)}) for i in intents)
+
+
+def is_unclear(found: Understanding) -> bool:
+    """Whether the tiers made nothing of a sentence, which is more than refusing it for a reason."""
+    return found.kind in (Kind.NONE, Kind.REFUSE) and found.reply_key in UNCLEAR

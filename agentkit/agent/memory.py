@@ -1,0 +1,103 @@
+"""What each conversation did last: whom "it" means, what "again" repeats, what "undo" puts back.
+
+What really ran or was really answered is kept (if nothing of the turn did, what it tried), as intents and device ids,
+never as states: whoever refers to it reads the devices anew. Both memories end with time; a turn that came to nothing
+ends the first one at once, because "it" would otherwise mean something older than what was just said.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from agentkit.agent.execute import Moved
+from agentkit.agent.resolve import Resolved
+from agentkit.types import ActionResult, Intent, Selector, Status
+from agentkit.understanding.home_view import HomeView
+
+
+@dataclass(frozen=True)
+class Done:
+    """One intent that ran or was answered, with the devices for which it did."""
+
+    intent: Intent
+    device_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Session:
+    user: str | None
+    done: tuple[Done, ...] = ()
+    done_until: float = 0.0
+    moved: tuple[Moved, ...] = ()
+    moved_until: float = 0.0
+
+
+@dataclass
+class Memory:
+    """Owns the last turns, one per session, bounded in number and time."""
+
+    clock: Callable[[], float]
+    ttl_s: float = 120
+    max_sessions: int = 256
+    _sessions: OrderedDict[str, _Session] = field(default_factory=OrderedDict)
+
+    def keep(self, session: str, user: str | None, done: Iterable[Done], moved: Iterable[Moved] | None) -> None:
+        """Remember a turn that ran; a question (moved is None) leaves what "undo" would put back."""
+        old = self._sessions.pop(session, None)
+        end = self.clock() + self.ttl_s
+        new = _Session(user, tuple(done), end)
+        if moved is not None:
+            new = replace(new, moved=tuple(moved), moved_until=end)
+        elif old is not None and old.user == user:
+            new = replace(new, moved=old.moved, moved_until=old.moved_until)
+        self._sessions[session] = new
+        while len(self._sessions) > self.max_sessions:
+            self._sessions.popitem(last=False)
+
+    def forget(self, session: str) -> None:
+        """Nothing was done in this turn, so nobody can refer to what was done before it."""
+        if session in self._sessions:
+            self._sessions[session] = replace(self._sessions[session], done=())
+
+    def done(self, session: str, user: str | None) -> tuple[Done, ...]:
+        """What the last turn did or answered. Empty if it did nothing, is too old, or was somebody else's."""
+        kept = self._of(session, user)
+        return kept.done if kept is not None and self.clock() < kept.done_until else ()
+
+    def moved(self, session: str, user: str | None) -> tuple[Moved, ...]:
+        """What the last turn that moved anything sent. Empty if there is none, or it is too old."""
+        kept = self._of(session, user)
+        return kept.moved if kept is not None and self.clock() < kept.moved_until else ()
+
+    def _of(self, session: str, user: str | None) -> _Session | None:
+        kept = self._sessions.get(session)
+        return kept if kept is not None and kept.user == user else None
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+
+def reached(found: Resolved, results: Iterable[ActionResult]) -> tuple[str, ...] | None:
+    """The devices of an intent for which it was done or answered. None if it was for none."""
+    done = {
+        r.action.device_id
+        for step in found.steps
+        for r in results
+        if r.status is Status.DONE and (r.action.tool, r.action.args) == (step.tool.name, step.args)
+    }
+    if None in done:
+        return found.device_ids
+    ids = tuple(i for i in found.device_ids if i in done)
+    return ids or None
+
+
+def spoken_of(done: Iterable[Done], view: HomeView, *, is_many: bool) -> Selector | None:
+    """The devices that a pronoun means: those of the last turn, if it spoke of one thing or the pronoun of several."""
+    groups = list(dict.fromkeys(d.device_ids for d in done if d.device_ids))
+    if not groups or (len(groups) > 1 and not is_many):
+        return None
+    devices = [device for i in dict.fromkeys(i for ids in groups for i in ids) if (device := view.device(i))]
+    types = tuple(dict.fromkeys(d.type for d in devices))
+    return Selector(device_ids=tuple(d.id for d in devices), types=types) if devices else None

@@ -1,0 +1,138 @@
+"""Put back what a turn changed, as ordinary intents: they are resolved, judged, run and verified like any other.
+
+A tool of the app is preferred ("turn off" for a lamp that was off), because devices know it and the policy too. Where
+none fits, the tool `restore` writes the old state and values; the policy judges it as every tool that would bring that
+state and as the tool that is taken back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentkit.agent.execute import Moved
+from agentkit.agent.resolve import Step
+from agentkit.agent.scene_guard import Decide, alike
+from agentkit.agent.verify import same
+from agentkit.devices.adapter import Change, Device
+from agentkit.types import Intent, Selector
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.tools import Decision, Param, Tool
+
+RESTORE = "restore"
+MAX_CHARS = 480
+"""Longest attributes that can be put back, as text: what an argument may hold."""
+
+
+@dataclass(frozen=True)
+class Undo:
+    """How a turn is put back."""
+
+    intents: tuple[Intent, ...]
+    stuck_ids: tuple[str, ...] = ()
+    """Devices whose change cannot be put back, such as a song that was skipped."""
+
+
+def restore(device: Device, state: str | None = None, attributes: str = "{}", undone: str = "") -> Decision:
+    """Put a device back into an earlier state."""
+    return Decision({device.id: Change(state, json.loads(attributes))})
+
+
+RESTORE_TOOL = Tool(
+    RESTORE,
+    "Put a device back into an earlier state.",
+    (),
+    tuple(Param(name, str, is_required=False) for name in ("state", "attributes", "undone")),
+    "device",
+    False,
+    restore,
+)
+
+
+def plan_undo(moved: Sequence[Moved], view: HomeView, tools: Mapping[str, Tool], decide: Decide) -> Undo:
+    """Find the intents that put back a turn's changes, the last first; per device what it was at first counts."""
+    first: dict[str, Moved] = {}
+    changed: dict[str, dict[str, None]] = {}
+    for one in moved:
+        first.setdefault(one.before.id, one)
+        keys = changed.setdefault(one.before.id, {})
+        keys.update(dict.fromkeys(one.change.attributes))
+        keys.update({"": None} if one.change.state is not None else {})
+    intents: list[Intent] = []
+    stuck: list[str] = []
+    for device_id in reversed(first):
+        before, keys = first[device_id].before, changed[device_id]
+        wanted = Change(before.state if "" in keys else None, {k: before.attributes.get(k) for k in keys if k})
+        device = view.device(device_id)
+        if device is not None and _is_so(device, wanted):
+            continue
+        intent = None if device is None else _intent(wanted, device, first[device_id].tool, tools, decide)
+        if intent is None:
+            stuck.append(device_id)
+        else:
+            intents.append(intent)
+    return Undo(tuple(intents), tuple(stuck))
+
+
+def judged(steps: Sequence[Step], view: HomeView, tools: Mapping[str, Tool], decide: Decide) -> tuple[Step, ...]:
+    """The steps as the policy has to see them: `restore` stands for all that it may amount to."""
+    found: list[Step] = []
+    for step in steps:
+        device = view.device(step.device_ids[0]) if step.tool.name == RESTORE and step.device_ids else None
+        if device is None:
+            found.append(step)
+            continue
+        change = Change(_text(step.args.get("state")), {})
+        undone = tools.get(str(step.args.get("undone")))
+        same_as = (*alike(change, device, tools, decide), *((undone,) if undone else ()))
+        found += [Step(tool, {}, step.device_ids) for tool in same_as or (step.tool,)]
+    return tuple(found)
+
+
+def _intent(wanted: Change, device: Device, undone: str, tools: Mapping[str, Tool], decide: Decide) -> Intent | None:
+    """One intent for a device, or None if there is nothing that could be put back."""
+    if wanted.state is None and not wanted.attributes:
+        return None
+    selector = Selector(device_ids=(device.id,), types=(device.type,))
+    for tool in alike(wanted, device, tools, decide):
+        if _brings(tool, wanted, device, decide):
+            return Intent(tool.name, {}, selector)
+    attributes = _json(wanted.attributes)
+    if attributes is None:
+        return None
+    return Intent(RESTORE, {"state": wanted.state, "attributes": attributes, "undone": undone}, selector)
+
+
+def _is_so(device: Device, wanted: Change) -> bool:
+    """Whether a device is as wanted already; a change that names nothing tells nothing."""
+    is_same = wanted.state is None or same(device.state, wanted.state)
+    has_content = wanted.state is not None or bool(wanted.attributes)
+    return has_content and is_same and all(same(device.attributes.get(k), v) for k, v in wanted.attributes.items())
+
+
+def _brings(tool: Tool, wanted: Change, device: Device, decide: Decide) -> bool:
+    """Whether a tool makes a device all that is wanted, however it is now; a toggle does not."""
+    old = Device(device.id, device.name, device.type, device.area, state=wanted.state, attributes=device.attributes)
+    decision = decide(tool, old)
+    if not isinstance(decision, Decision) or decision.changes.keys() != {device.id}:
+        return False
+    change = decision.changes[device.id]
+    after = {**device.attributes, **change.attributes}
+    is_changing = not same(device.state, wanted.state)
+    return same(change.state, wanted.state) and all(
+        same(after.get(k), v) or (v is None and is_changing) for k, v in wanted.attributes.items()
+    )
+
+
+def _json(attributes: Mapping[str, Any]) -> str | None:
+    try:
+        text = json.dumps(dict(attributes), ensure_ascii=False)
+    except (TypeError, ValueError):
+        return None
+    return text if len(text) <= MAX_CHARS else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

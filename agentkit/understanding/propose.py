@@ -1,0 +1,163 @@
+"""What to ask about a home sentence that no tier understood: a reading of its known pieces, or what exactly is meant.
+
+A reading is only ever proposed ("Unlock the front door?") and runs after a yes. It is made of the pieces that are
+known, so the unknown rest may say anything; with a time, condition or negation in the sentence the question is open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from agentkit.types import Intent, Kind, Understanding
+from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.guard import guard
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.mention import find_targets
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.selecting import select
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+MAX_INTENTS = 2
+MAX_UNKNOWN, MAX_UNKNOWN_OF_KIND = 36, 16
+"""Characters of a sentence that may stay unknown where it names a device or room, and where it names only a kind."""
+_NOTHING = Understanding(Kind.NONE)
+_THINGS = TARGETS - {Role.IT, Role.ALL, Role.HERE}
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """Reads what is left after all tiers; by the app's words about hints, vague wishes and commands without a value."""
+
+    phrases: PhraseTier
+    tools: Mapping[str, Tool]
+    words: Mapping[str, Words]
+
+    def propose(self, text: Normalised, view: HomeView) -> Understanding:
+        """A reading to be confirmed, a command that lacks its value, or an open question. Kind NONE: nothing to ask."""
+        words = self.words[text.language]
+        if text.is_question and not text.is_request:
+            return _NOTHING
+        lexicon = self.phrases.lexicon(view, words)
+        is_guarded = guard(text.text, words) is not None
+        if not is_guarded and (lacking := self._lacking(text, view, words, lexicon)):
+            return Understanding(Kind.CALLS, lacking, path="template", why="the value is missing")
+        folded = fold(text.text, words)
+        hinted = _hinted(folded, words)
+        is_command = any(p.search(folded) for p in words.talk.starts)
+        parts = [hinted] if hinted else [folded, *_clauses(text.text, words)] if is_command else []
+        read = next((r for p in parts if (r := self._read(p, view, words, lexicon, is_hinted=bool(hinted)))), ())
+        read = read if hinted or all(is_specific(i, view) for i in read) else ()
+        if read and not is_guarded:
+            return Understanding(
+                Kind.CALLS, read, path="template", why="read from the known pieces only", needs_confirmation=True
+            )
+        if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
+            return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
+        return _NOTHING
+
+    def _read(
+        self, folded: str, view: HomeView, words: Words, lexicon: Lexicon, *, is_hinted: bool
+    ) -> tuple[Intent, ...]:
+        known, n_unknown = _known(folded, lexicon.mentions(folded))
+        if n_unknown > MAX_UNKNOWN and not is_hinted:
+            return ()
+        for cut in lexicon.cuts(known):
+            if not any(i.role in _THINGS for i in cut) or _has_kind_for_name(cut, known, lexicon):
+                continue
+            found = self.phrases.read(cut, view, words.language)
+            if n_unknown > MAX_UNKNOWN_OF_KIND and not is_hinted and not all(_is_named(i) for i in found):
+                continue
+            if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):
+                return found
+        return ()
+
+    def _lacking(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+        """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
+        folded = fold(text.text, words)
+        verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold(p.split("…")[0], words))}, key=len)
+        for verb in (v for v in reversed(verbs) if _starts(folded, v)):
+            can_lack_topic = verb in {fold(w, words) for w in words.talk.sets}
+            if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon, can_lack_topic):
+                return found
+        return ()
+
+    def _valueless(
+        self, rest: str, view: HomeView, words: Words, lexicon: Lexicon, can_lack_topic: bool
+    ) -> tuple[Intent, ...]:
+        """The call for what a command without its verb names, by the topic said or the usual value of its kind."""
+        topics = [(t, fold(w, words)) for t, listed in words.topics.items() for w in listed]
+        said = next(((t, w) for t, w in sorted(topics, key=lambda x: -len(x[1])) if _has(rest, w)), None)
+        if said is None and not can_lack_topic:
+            return ()
+        rest = rest if said is None else _without(rest, said[1])
+        for rule in self.phrases.phrases.values:
+            is_meant = rule.topic == said[0] if said is not None else rule.value == "number" and not rule.needs_topic
+            if is_meant and rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
+                return (Intent(rule.tool, {}, found[0]),)
+        return ()
+
+
+def _clauses(text: str, words: Words) -> list[str]:
+    """The parts between commas that begin like a command: what follows often tells why."""
+    parts = [fold(part, words) for part in re.split("[,;]", text)]
+    return [p for p in parts if p and any(start.search(p) for start in words.talk.starts)] if len(parts) > 1 else []
+
+
+def is_specific(intent: Intent, view: HomeView) -> bool:
+    """Whether a selector names a device or a room, or fits one device only: a mere kind could be meant of anything."""
+    return _is_named(intent) or len(select(intent.selector, view)) == 1
+
+
+def _is_named(intent: Intent) -> bool:
+    selector = intent.selector
+    return bool(selector.names or selector.device_ids or selector.areas or selector.floors)
+
+
+def _has_kind_for_name(cut: Iterable[Item], text: str, lexicon: Lexicon) -> bool:
+    """Whether a mere word for a kind ("light") was taken for the name of one device."""
+    names = [(i.start, i.end) for i in cut if i.role is Role.NAME]
+    return any(
+        other.role in (Role.KIND, Role.CLASS) and other.end == end
+        for start, end in names
+        for other in lexicon.at(text, start)
+    )
+
+
+def _hinted(folded: str, words: Words) -> str | None:
+    """The sentence with its first indirect wish spelled as the command it may stand for."""
+    for pattern, command in words.talk.hints.items():
+        found = re.search(pattern, folded, re.IGNORECASE)
+        if found:
+            rest = re.sub(pattern, " ", folded[found.end() :], flags=re.IGNORECASE)
+            return f"{folded[: found.start()]} {command} {rest}".strip()
+    return None
+
+
+def _known(folded: str, mentions: Iterable[Item]) -> tuple[str, int]:
+    """The known pieces in order, and how many characters are none of them."""
+    spans = sorted({(m.start, m.end) for m in mentions})
+    n_unknown = sum(not c.isspace() for c in folded) - sum(len(folded[a:b].replace(" ", "")) for a, b in spans)
+    return " ".join(folded[a:b] for a, b in spans), n_unknown
+
+
+def _about(intents: Iterable[Intent]) -> dict[str, tuple[str, ...]]:
+    names = tuple(n for i in intents for n in i.selector.names)
+    return {"devices": names} if names else {}
+
+
+def _starts(folded: str, verb: str) -> bool:
+    """Whether a sentence begins with its verb, or in Chinese has it anywhere."""
+    return folded.startswith(f"{verb} ") if verb.isascii() else verb in folded and folded != verb
+
+
+def _has(text: str, word: str) -> bool:
+    return f" {word} " in f" {text} " if word.isascii() else word in text
+
+
+def _without(text: str, word: str) -> str:
+    return f" {text} ".replace(f" {word} ", " ", 1).strip() if word.isascii() else text.replace(word, "", 1)
