@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from agentkit.devices.adapter import Device
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.names import parts_of
-from agentkit.understanding.normalise import fold
+from agentkit.understanding.names import NameIndex
 from agentkit.understanding.selecting import has_word
 from agentkit.understanding.target import Group
 from agentkit.understanding.words import Words
@@ -26,6 +25,7 @@ class AskedFinder:
 
     words: Words
     view: HomeView
+    names: NameIndex
     attributes: Mapping[str, tuple[str, ...]]
     """Attribute → device types that may know it, besides sensors of that class."""
 
@@ -62,13 +62,13 @@ class AskedFinder:
             return ()
 
         def fits(device: Device) -> bool:
-            if not all(any(has_word(fold(n, self.words), h) for n in device.names) for h in hints):
+            if not self.names.holds(device, hints):
                 return False
             if names:
                 return bool(names & set(device.names))
             if not parts:
                 return self._is_kind(device, group)
-            return bool(parts & parts_of(device, self.words)) and self._is_kind(device, group)
+            return bool(parts & self.names.parts[device.id]) and self._is_kind(device, group)
 
         placed = tuple(d for d in self._placed(group) if fits(d))
         found = placed or tuple(d for d in self.view.devices if fits(d) and d.area is None)

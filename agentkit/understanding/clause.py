@@ -16,6 +16,7 @@ SETTING = "set"
 """The act that only a value makes complete."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
 _DOWN_TO_NOTHING = frozenset({"close", "off"})
+_NAMED = (Role.NAME, Role.PART, Role.HINT)
 _THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _VALUE_OF_ROLE = {
     Role.NUMBER: "number",
@@ -61,7 +62,7 @@ class ClauseReader:
         for rule in self.phrases.acts.get(act, ()):
             if topics - {rule.topic} or (group.has(Role.TO) and group.values):
                 continue
-            if rule.is_named and not group.has(*_THING):
+            if (rule.is_named and not group.has(*_THING)) or (rule.is_loose and group.has(*_NAMED)):
                 continue
             args = self._act_args(rule, group)
             is_said = rule.is_implied or rule.topic in topics

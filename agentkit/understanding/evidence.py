@@ -122,7 +122,8 @@ def acts_said(sentence: Sentence, words: Words) -> set[str]:
         for phrase in listed:
             chunks = [c for chunk in phrase.split("…") if (c := fold(chunk, words))]
             is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
-            if is_last and _stand_in_order(chunks, sentence.folded):
+            is_first = not phrase.startswith("^") or sentence.folded.startswith(chunks[0])
+            if is_last and is_first and _stand_in_order(chunks, sentence.folded):
                 name = act.partition(".")[0]
                 found[name] = max(found.get(name, 0), sum(map(len, chunks)))
     longest = max(found.values(), default=0)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from agentkit.understanding.entries import Entry, Item, Role, word_entries
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.names import hint_entries, home_entries
+from agentkit.understanding.names import NameIndex, hint_entries, home_entries
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.words import Words
@@ -38,6 +38,7 @@ class Lexicon:
         self._before = index.before
         self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
         """Device id → the words of each of its names."""
+        self.names = NameIndex.of(view, words)
         names = list(home_entries(view, words))
         names += hint_entries(view, words, index.texts | {e.text for e in names})
         for entry in dict.fromkeys((*names, *index.entries)):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from agentkit.devices.adapter import Area, Device, Floor
 from agentkit.understanding.entries import Entry, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
+from agentkit.understanding.selecting import has_word
 from agentkit.understanding.slot_lists import spellings
 from agentkit.understanding.words import Words
 
@@ -81,6 +83,26 @@ def _ordinals(text: str) -> Iterator[str]:
     for n, ordinal in enumerate(("first", "second", "third", "fourth", "fifth"), start=1):
         if str(n) in pieces[1:]:
             yield " ".join([ordinal, *(p for p in pieces if p != str(n))])
+
+
+@dataclass(frozen=True)
+class NameIndex:
+    """The names of a home, folded once."""
+
+    folded: Mapping[str, tuple[str, ...]]
+    """Device id → its names."""
+    parts: Mapping[str, frozenset[str]]
+    """Device id → its names without the word for its kind."""
+
+    @classmethod
+    def of(cls, view: HomeView, words: Words) -> NameIndex:
+        """Fold every name."""
+        folded = {d.id: tuple(fold(n, words) for n in d.names) for d in view.devices}
+        return cls(folded, {d.id: parts_of(d, words) for d in view.devices})
+
+    def holds(self, device: Device, hints: Sequence[str]) -> bool:
+        """Whether every hint stands in one of the device's names."""
+        return all(any(has_word(n, h) for n in self.folded[device.id]) for h in hints)
 
 
 def halves(name: str) -> list[str]:

@@ -33,6 +33,8 @@ class ActRule:
     """Words in the name of the one device that the topic means ("make coffee")."""
     is_named: bool = False
     """A device or a kind must be said; the topic alone usually means something else."""
+    is_loose: bool = False
+    """No device may be named: who names one has a value in mind, which is then asked for."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         "area_argument",
         "called",
         "named",
+        "loose",
     }
     _check(f"acts.{act}", raw, known, path)
     return ActRule(
@@ -133,6 +136,7 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         area_argument=raw.get("area_argument"),
         called=tuple(map(str, raw.get("called") or ())),
         is_named=bool(raw.get("named")),
+        is_loose=bool(raw.get("loose")),
     )
 
 

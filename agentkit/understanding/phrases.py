@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.clause import SETTING, ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
+from agentkit.understanding.heads import Head, head_choices, is_placed, verb_table
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
@@ -24,20 +24,6 @@ _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _MAX_CHARS = 400
 _AFTER = TARGETS | {Role.MODE}
-_AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
-
-
-@dataclass(frozen=True)
-class _Head:
-    """The verb of one clause, with the places of its halves."""
-
-    acts: tuple[str, ...]
-    first: int
-    last: int
-    follows: bool = False
-    """It must come after what it acts on ("lights on")."""
-    leads: bool = False
-    """It must be the first of the sentence ("on the fan"); elsewhere it is no verb."""
 
 
 class PhraseTier:
@@ -45,7 +31,7 @@ class PhraseTier:
 
     def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
-        self._verbs = {language: _verb_table(w) for language, w in words.items()}
+        self._verbs = {language: verb_table(w) for language, w in words.items()}
         self._indexes = {language: WordIndex(w) for language, w in words.items()}
         self._lexicons: HomeCache[Lexicon] = HomeCache(lambda view, w: Lexicon(view, w, self._indexes[w.language]))
 
@@ -60,12 +46,13 @@ class PhraseTier:
         """
         start = time.perf_counter()
         words = self._words[text.language]
-        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view, is_absent))
+        lexicon = self.lexicon(view, words)
+        reader = ClauseReader(self._phrases, self._tools, TargetFinder(words, view, lexicon.names, is_absent))
         found: tuple[Intent, ...] = ()
         seen: set[tuple[Item, ...]] = set()
         is_asked = text.is_question and not text.is_request
         folded = fold(text.text, words)
-        for cut in self.lexicon(view, words).cuts(folded) if len(folded) <= _MAX_CHARS else ():
+        for cut in lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else ():
             if _is_name_alone(cut):
                 break
             meaning = tuple(i for i in cut if i.role is not Role.FILLER)
@@ -89,7 +76,9 @@ class PhraseTier:
 
     def read(self, cut: Sequence[Item], view: HomeView, language: str) -> tuple[Intent, ...]:
         """Read one cut of a sentence; empty if it does not make commands of this home."""
-        reader = ClauseReader(self._phrases, self._tools, TargetFinder(self._words[language], view))
+        words = self._words[language]
+        finder = TargetFinder(words, view, self.lexicon(view, words).names)
+        reader = ClauseReader(self._phrases, self._tools, finder)
         return self._read(cut, reader, self._verbs[language])
 
     def _read(
@@ -102,7 +91,7 @@ class PhraseTier:
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
         items = [i for i in items if i.role not in (Role.WISH, Role.COPULA, Role.PREPOSITION)]
-        for heads in _head_choices(items, verbs):
+        for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
@@ -125,69 +114,10 @@ def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
     return zip(items, [*(i.role for i in items[1:]), None][: len(items)], strict=True)
 
 
-def _verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Halves of a phrase → acts it may mean."""
-    table: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for act, phrases in words.verbs.items():
-        for phrase in phrases:
-            chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
-            key = (phrase[0], *chunks) if phrase[0] in "…^" else chunks
-            table[key] = (*table.get(key, ()), act)
-    return table
-
-
-def _head_choices(
-    items: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
-) -> Iterator[tuple[_Head, ...]]:
-    """Ways to join the verb pieces into verbs, the longer ones first."""
-    places = [n for n, i in enumerate(items) if i.role in (Role.ACT, Role.STATE)]
-
-    def walk(at: int) -> Iterator[tuple[_Head, ...]]:
-        if at >= len(places):
-            yield ()
-            return
-        for n in (3, 2, 1):
-            chosen = places[at : at + n]
-            pieces = [items[p] for p in chosen]
-            if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
-                continue
-            for acts, mark in _acts_of(pieces, verbs):
-                head = _Head(acts, chosen[0], chosen[-1], mark == "…", mark == "^")
-                if not head.leads or len(places) == 1:
-                    yield from ((head, *rest) for rest in walk(at + n))
-
-    yield from walk(0)
-
-
-def _acts_of(
-    pieces: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
-) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Acts that verb pieces may mean, and the mark of those that must follow (…) or lead (^)."""
-    if pieces[0].role is Role.STATE:
-        yield (pieces[0].value,), ""
-        return
-    key = tuple(p.value for p in pieces)
-    for mark in ("", "…", "^"):
-        if found := verbs.get((mark, *key) if mark else key):
-            yield found, mark
-
-
-def _is_placed(head: _Head, items: Sequence[Item], start: int, end: int) -> bool:
-    """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
-    if head.leads and head.first > 0:
-        return False
-    if not head.follows:
-        return True
-    if start > 0 and items[start].role is not Role.ALSO:
-        return False
-    has_target = any(i.role in TARGETS for i in items[start : head.first])
-    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
-
-
-def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseReader) -> tuple[Intent, ...]:
+def _best_split(items: Sequence[Item], heads: Sequence[Head], reader: ClauseReader) -> tuple[Intent, ...]:
     """Read the clauses under the most natural split; two equally natural ones that differ mean nothing."""
     if len(heads) <= 1:
-        if heads and not _is_placed(heads[0], items, 0, len(items)):
+        if heads and not is_placed(heads[0], items, 0, len(items)):
             return ()
         acts = heads[0].acts if heads else (SETTING,)
         return _read_clause(items, acts, reader, None)
@@ -201,14 +131,14 @@ def _best_split(items: Sequence[Item], heads: Sequence[_Head], reader: ClauseRea
     return next(iter(distinct.values())) if len(distinct) == 1 else ()
 
 
-def _bounds(items: Sequence[Item], head: _Head, after: _Head, *, is_verb_first: bool) -> Sequence[int]:
+def _bounds(items: Sequence[Item], head: Head, after: Head, *, is_verb_first: bool) -> Sequence[int]:
     """Where one clause may end: at the "and" that stands beside the verb, if one does."""
     if is_verb_first and items[after.first - 1].role is Role.ALSO:
         return (after.first - 1,)
     return range(head.last + 1, after.first + 1)
 
 
-def _naturalness(items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int]) -> int:
+def _naturalness(items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int]) -> int:
     """Splits at "and" count most; then those that keep the verb where the first clause has it."""
     is_verb_first = heads[0].first == 0
     score = 0
@@ -220,7 +150,7 @@ def _naturalness(items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence
 
 
 def _read_clauses(
-    items: Sequence[Item], heads: Sequence[_Head], bounds: Sequence[int], reader: ClauseReader
+    items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int], reader: ClauseReader
 ) -> tuple[Intent, ...]:
     edges = [0, *bounds, len(items)]
     spans = list(itertools.pairwise(edges))
@@ -228,8 +158,8 @@ def _read_clauses(
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
     for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
-        is_placed = _is_placed(head, items, start, end)
-        places = borrowed_places(clauses, n) if is_placed else ()
+        is_at_place = is_placed(head, items, start, end)
+        places = borrowed_places(clauses, n) if is_at_place else ()
         readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)
         clause = next((r for r in readings if r), ())
         if not clause:

@@ -55,9 +55,9 @@ class QuestionTier:
         folded = fold(text.text, words)
         found: Intent | None = None
         if words.questions and len(folded) <= _MAX_CHARS:
-            finder = AskedFinder(words, view, self._phrases.attributes)
-            cuts = self._lexicons.get(view, words).cuts(folded)
-            found = next((i for cut in cuts if (i := self._read(cut, text, finder))), None)
+            lexicon = self._lexicons.get(view, words)
+            finder = AskedFinder(words, view, lexicon.names, self._phrases.attributes)
+            found = next((i for cut in lexicon.cuts(folded) if (i := self._read(cut, text, finder))), None)
         timings = {"questions": (time.perf_counter() - start) * 1000}
         if found is None:
             return Understanding(Kind.NONE, why="no question whose every word has a meaning", timings_ms=timings)

@@ -9,8 +9,7 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Selector
 from agentkit.understanding.entries import VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.names import parts_of, place_names
-from agentkit.understanding.normalise import fold
+from agentkit.understanding.names import NameIndex, place_names
 from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.words import Words
 
@@ -46,6 +45,7 @@ class TargetFinder:
 
     words: Words
     view: HomeView
+    names: NameIndex
     is_absent: bool = False
     """Take also a kind in a place where there is none."""
 
@@ -113,7 +113,7 @@ class TargetFinder:
         if group.has(Role.PART, Role.HOME) or (not kinds and len(hints) > 1):
             return None
         placed = select(selector, self.view)
-        told = tuple(d for d in placed if all(any(has_word(fold(n, self.words), h) for n in d.names) for h in hints))
+        told = tuple(d for d in placed if self.names.holds(d, hints))
         found = tuple(d for d in told if self._is_kind(d, kinds))
         if not found and kinds:  # "the shed light" for the switch of it
             found = tuple(d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
@@ -135,10 +135,10 @@ class TargetFinder:
     def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
-        owners = sum(bool(parts_of(d, self.words) & set(part)) for d in self.view.devices)
+        owners = sum(bool(self.names.parts[d.id] & set(part)) for d in self.view.devices)
         if not is_kind_said and (owners != 1 or place_names(self.view, self.words) & set(part)):
             return None
-        found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
+        found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):
             listed = [w for c in classes for w in self.words.device_classes[c]]
             found = [

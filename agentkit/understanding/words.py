@@ -31,7 +31,7 @@ class Words:
     stand_ins: Table = field(default_factory=dict)
     """Device type → types that people call so as well: a switch for the lamp that hangs on it."""
     verbs: Table = field(default_factory=dict)
-    """Act, or act.topic or act.type → phrases; "…" in a phrase stands for what it acts on."""
+    """Act, or act.topic or act.type → phrases; "…" stands for what it acts on, "^" for the start of the sentence."""
     states: Table = field(default_factory=dict)
     """Act → how things are afterwards; only a wish makes it a command ("make sure it is closed")."""
     wishes: tuple[str, ...] = ()

@@ -37,7 +37,10 @@ def stop_cover(device: Device) -> Decision:
 def set_cover_position(
     device: Device, position: Annotated[int, POSITION], toward: Literal["open", "closed"] | None = None
 ) -> Decision:
-    """Open a cover part of the way: 0 is closed, 100 is open; toward = by so much more than now."""
+    """Open a cover part of the way: 100 is open.
+
+    toward: not to this position, but by so many percent from where it is.
+    """
     if toward is not None:
         known = number(device, *POSITION_ATTRIBUTES)
         now = known if known is not None else 0.0 if device.state == "closed" else 100.0

@@ -38,7 +38,7 @@ def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]
 
 @tool(types=("fan", "climate"))
 def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
-    """Make a fan faster (step above 0) or slower (step below 0) by so many percent, or by one level."""
+    """Make a fan faster (step above 0) or slower (step below 0) by so many percent."""
     if device.type == "climate":
         return _next_level(device, 1 if step > 0 else -1)
     if not can(device, "set_speed"):

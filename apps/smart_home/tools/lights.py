@@ -43,7 +43,10 @@ def adjust_brightness(device: Device, step: Annotated[int, Range(-100, 100, "%")
 
 @tool(types=("light",))
 def set_color(device: Device, color: str) -> Decision:
-    """Set the colour of a light: a name such as red, r,g,b, or another than it has."""
+    """Set the colour of a light: a name such as red, or r,g,b.
+
+    another: the next one of a wheel of colours.
+    """
     if color == ANOTHER:
         color = _another(device)
     name = color_name(color)

@@ -41,7 +41,7 @@ def turn_off(device: Device) -> Decision:
 
 @tool(types=(*SWITCHABLE, "cover"))
 def toggle(device: Device) -> Decision:
-    """Switch something on if it is off, and off if it is on; open it if it is closed, and close it if it is open."""
+    """Switch something on if it is off, and off if it is on; open or close a cover."""
     if device.type == "cover":
         return open_cover(device) if device.state in ("closed", "closing") else close_cover(device)
     return turn_off(device) if is_on(device) else turn_on(device)

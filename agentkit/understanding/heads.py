@@ -1,0 +1,82 @@
+"""The verbs of a sentence: which pieces make one, and where it may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.normalise import fold
+from agentkit.understanding.words import Words
+
+_AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
+
+
+@dataclass(frozen=True)
+class Head:
+    """The verb of one clause, with the places of its halves."""
+
+    acts: tuple[str, ...]
+    first: int
+    last: int
+    follows: bool = False
+    """It must come after what it acts on ("lights on")."""
+    leads: bool = False
+    """It must be the first of the sentence ("on the fan"); elsewhere it is no verb."""
+
+
+def verb_table(words: Words) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Halves of a phrase → acts it may mean."""
+    table: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for act, phrases in words.verbs.items():
+        for phrase in phrases:
+            chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
+            key = (phrase[0], *chunks) if phrase[0] in "…^" else chunks
+            table[key] = (*table.get(key, ()), act)
+    return table
+
+
+def head_choices(items: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]) -> Iterator[tuple[Head, ...]]:
+    """Ways to join the verb pieces into verbs, the longer ones first."""
+    places = [n for n, i in enumerate(items) if i.role in (Role.ACT, Role.STATE)]
+
+    def walk(at: int) -> Iterator[tuple[Head, ...]]:
+        if at >= len(places):
+            yield ()
+            return
+        for n in (3, 2, 1):
+            chosen = places[at : at + n]
+            pieces = [items[p] for p in chosen]
+            if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
+                continue
+            for acts, mark in _acts_of(pieces, verbs):
+                head = Head(acts, chosen[0], chosen[-1], mark == "…", mark == "^")
+                if not head.leads or len(places) == 1:
+                    yield from ((head, *rest) for rest in walk(at + n))
+
+    yield from walk(0)
+
+
+def _acts_of(
+    pieces: Sequence[Item], verbs: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Acts that verb pieces may mean, and the mark of those that must follow (…) or lead (^)."""
+    if pieces[0].role is Role.STATE:
+        yield (pieces[0].value,), ""
+        return
+    key = tuple(p.value for p in pieces)
+    for mark in ("", "…", "^"):
+        if found := verbs.get((mark, *key) if mark else key):
+            yield found, mark
+
+
+def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
+    """Whether a verb that must follow does follow, and is no preposition ("on the first floor")."""
+    if head.leads and head.first > 0:
+        return False
+    if not head.follows:
+        return True
+    if start > 0 and items[start].role is not Role.ALSO:
+        return False
+    has_target = any(i.role in TARGETS for i in items[start : head.first])
+    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
