@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.entries import USUAL, Item, Role
@@ -16,12 +16,15 @@ SETTING = "set"
 """The act that only a value makes complete."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
 _DOWN_TO_NOTHING = frozenset({"close", "off"})
+_NAMED = (Role.NAME, Role.PART, Role.HINT)
+_THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _VALUE_OF_ROLE = {
     Role.NUMBER: "number",
     Role.LEVEL: "number",
     Role.COLOR: "color",
     Role.MODE: "mode",
     Role.WHITE: "white",
+    Role.GRADE: "grade",
 }
 
 
@@ -32,14 +35,16 @@ class ClauseReader:
     phrases: PhraseMap
     tools: Mapping[str, Tool]
     targets: TargetFinder
+    _known: dict[tuple[object, ...], tuple[Intent, ...]] = field(default_factory=dict)
+    """Groups read so far: the ways to cut one sentence share most of them."""
 
     def read(self, acts: Sequence[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """The calls of one group; empty if any piece of it stays without meaning."""
-        for act in acts:
-            name, _, suffix = act.partition(".")
-            if found := self._read_act(name, suffix, group, before):
-                return found
-        return ()
+        key = (tuple(acts), group, before)
+        if key not in self._known:
+            readings = (self._read_act(*_act_parts(act), group, before) for act in acts)
+            self._known[key] = next((found for found in readings if found), ())
+        return self._known[key]
 
     def _read_act(self, act: str, suffix: str, group: Group, before: Selector | None) -> tuple[Intent, ...]:
         topics = set(group.of(Role.TOPIC))
@@ -57,10 +62,15 @@ class ClauseReader:
         for rule in self.phrases.acts.get(act, ()):
             if topics - {rule.topic} or (group.has(Role.TO) and group.values):
                 continue
+            if (rule.is_named and not group.has(*_THING)) or (rule.is_loose and group.has(*_NAMED)):
+                continue
             args = self._act_args(rule, group)
             is_said = rule.is_implied or rule.topic in topics
             place = replace_place(group) if rule.area_argument else group
-            selector = self.targets.find(place, rule.types, before, is_said or rule.area_argument is not None)
+            if rule.called:
+                selector = self.targets.called(rule.called, rule.types) if is_said and not group.has(*_THING) else None
+            else:
+                selector = self.targets.find(place, rule.types, before, is_said or rule.area_argument is not None)
             if args is not None and selector is not None and (intent := self._intent(rule.tool, args, selector)):
                 return (intent,)
         return ()
@@ -119,7 +129,7 @@ class ClauseReader:
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
-            if rule.needs_topic and not is_said:
+            if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
                 continue
             selector = self.targets.find(group, rule.types, before, is_said)
             args = {rule.argument: value} | (_unit_arg(units, self.tools.get(rule.tool)))
@@ -134,6 +144,11 @@ class ClauseReader:
             return None
         types = tuple(t for t in selector.types if not tool.types or t in tool.types)
         return Intent(name, args, replace(selector, types=types)) if types else None
+
+
+def _act_parts(act: str) -> tuple[str, str]:
+    name, _, suffix = act.partition(".")
+    return name, suffix
 
 
 def replace_place(group: Group) -> Group:
@@ -173,7 +188,7 @@ def _value(rule: ValueRule, item: Item, units: set[str]) -> Value:
     if _VALUE_OF_ROLE[item.role] != rule.value:
         return None
     if rule.value != "number":
-        return int(item.value) if rule.value == "white" else item.value
+        return int(item.value) if rule.value == "white" else rule.translations.get(item.value, item.value)
     if item.role is Role.LEVEL:
         return int(item.value) if "percent" in rule.units and not units else None
     is_fitting = bool(units & set(rule.units)) if units else rule.low <= item.number <= rule.high

@@ -1,4 +1,4 @@
-"""Everything a sentence about a home can be made of: its names with their variants, and the app's words."""
+"""What the pieces of a sentence do, and the app's words as such pieces."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agentkit.devices.adapter import Device
-from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
-from agentkit.understanding.slot_lists import spellings
 from agentkit.understanding.words import Table, Words
 
 
@@ -21,6 +18,8 @@ class Role(StrEnum):
     FLOOR = "floor"
     PART = "part"
     """A device's name without the word for its kind, which an act or a kind word must replace."""
+    HINT = "hint"
+    """Some words of a device's name that mean nothing else; the verb or a kind word must leave one device."""
     KIND = "kind"
     CLASS = "class"
     ALL = "all"
@@ -35,29 +34,49 @@ class Role(StrEnum):
     REPORT = "report"
     """How things are, in a question."""
     ASK = "ask"
-    """A word that asks: its kind of question."""
+    """What kind of question it is: one, yes_no, which, how_many …"""
     NUMBER = "number"
     UNIT = "unit"
     COLOR = "color"
     MODE = "mode"
     LEVEL = "level"
     WHITE = "white"
+    GRADE = "grade"
+    """low, medium, high: of a fan."""
     TO = "to"
     AT = "at"
     BY = "by"
+    FROM = "from"
+    """Before the value that something has now."""
     SLIGHT = "slight"
     ALSO = "also"
+    ASKED = "asked"
+    """A state that is asked for, alone or as type.state."""
+    ATTRIBUTE = "attribute"
     PREPOSITION = "preposition"
     POINTER = "pointer"
     FILLER = "filler"
 
 
 TARGETS = frozenset(
-    {Role.NAME, Role.PART, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME, Role.HERE, Role.IT}
+    {
+        Role.NAME,
+        Role.PART,
+        Role.HINT,
+        Role.AREA,
+        Role.FLOOR,
+        Role.KIND,
+        Role.CLASS,
+        Role.ALL,
+        Role.HOME,
+        Role.HERE,
+        Role.IT,
+    }
 )
 USUAL = "usual"
 """Value of a piece that asks for the usual difference."""
-VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE})
+PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
+VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE})
 
 
 @dataclass(frozen=True)
@@ -70,6 +89,9 @@ class Item:
     start: int
     end: int
     number: float = 0.0
+    is_plural: bool = False
+    text: str = ""
+    """As it stands in the folded sentence."""
 
 
 @dataclass(frozen=True)
@@ -79,76 +101,8 @@ class Entry:
     text: str
     role: Role
     value: str
-
-
-def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
-    rows: list[tuple[str, Role, str]] = [(n, Role.NAME, n) for d in view.devices for n in d.names]
-    rows += [(n, Role.AREA, a.id) for a in view.areas for n in a.names]
-    rows += [(n, Role.FLOOR, f.id) for f in view.floors for n in f.names]
-    taken: set[str] = set()
-    for name, role, value in rows:
-        for folded in dict.fromkeys(fold(s, words) for s in spellings(name, words)):
-            taken.add(folded)
-            yield from _with_s(folded, role, value)
-            yield from (Entry(text, role, value) for text in _joined(folded))
-    yield from (Entry(text, Role.AREA, area) for text, area in _rooms(view, words) if text not in taken)
-    kinds = {fold(w, words) for listed in (*words.kinds.values(), *words.device_classes.values()) for w in listed}
-    for device in view.devices:
-        for name in device.names:
-            folded = fold(name, words)
-            for text in linked(folded, words):
-                yield Entry(text, Role.NAME, name)
-            for part in _parts(folded, device.type, words):
-                yield from _with_s(part, Role.PART, part)
-                if part not in taken and part.rpartition(" ")[2] in kinds:
-                    yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
-
-
-def _rooms(view: HomeView, words: Words) -> Iterator[tuple[str, str]]:
-    """Other words for the rooms of a home, where only one room can be meant."""
-    names = [(a.id, {fold(n, words) for n in a.names}) for a in view.areas]
-    for listed in words.rooms.values():
-        spellings_of = {fold(w, words) for w in listed}
-        meant = [area for area, own in names if own & spellings_of]
-        if len(meant) == 1:
-            yield from ((text, meant[0]) for text in spellings_of)
-
-
-def _joined(folded: str) -> Iterator[str]:
-    """A name with two of its words written as one ("livingroom")."""
-    pieces = folded.split()
-    for cut in range(1, len(pieces)):
-        if pieces[cut - 1].isascii() and pieces[cut - 1].isalpha() and len(pieces[cut]) > 2 and pieces[cut].isalpha():
-            yield " ".join([*pieces[: cut - 1], pieces[cut - 1] + pieces[cut], *pieces[cut + 1 :]])
-
-
-def _with_s(text: str, role: Role, value: str) -> Iterator[Entry]:
-    yield Entry(text, role, value)
-    if text[-1:].isascii() and text[-1:].isalpha():
-        yield Entry(text + "s", role, value)  # "the bedroom's lamp"
-
-
-def linked(folded: str, words: Words) -> Iterator[str]:
-    """A name with its words turned around or held together by a particle: "lamp in the hall" for "hall lamp"."""
-    pieces = folded.split() if folded.isascii() else list(folded)
-    glue = " " if folded.isascii() else ""
-    for cut in range(1, len(pieces)):
-        head, tail = glue.join(pieces[:cut]), glue.join(pieces[cut:])
-        yield from (link.format(head=head, tail=tail) for link in words.links)
-
-
-def parts_of(device: Device, words: Words) -> frozenset[str]:
-    """What the device's names are without the word for its kind."""
-    return frozenset(p for name in device.names for p in _parts(fold(name, words), device.type, words))
-
-
-def _parts(folded: str, device_type: str, words: Words) -> Iterator[str]:
-    kinds = list(words.kinds.get(device_type, ()))
-    kinds += [w for key, ws in words.device_classes.items() if key.partition(".")[0] == device_type for w in ws]
-    for kind in kinds:
-        rest = folded.removesuffix(kind)  # words for kinds are written as texts are folded
-        if rest != folded and (not rest.isascii() or rest.endswith(" ")) and rest.strip():
-            yield rest.strip()
+    is_plural: bool = False
+    """A plural made of a word that the home or the app has in the singular."""
 
 
 def word_entries(words: Words) -> Iterator[Entry]:
@@ -162,10 +116,9 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.MODE, words.modes),
         (Role.LEVEL, words.levels),
         (Role.WHITE, words.whites),
+        (Role.GRADE, words.grades),
     )
-    for role, table in tables:
-        for value, phrases in table.items():
-            yield from (Entry(fold(p, words), role, value) for p in phrases)
+    yield from _listed(tables, words)
     yield from _chunks(Role.ACT, (p for phrases in words.verbs.values() for p in phrases), words)
     yield from _chunks(Role.WISH, words.wishes, words)
     lists: Sequence[tuple[Role, Iterable[str]]] = (
@@ -177,6 +130,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.TO, words.to),
         (Role.AT, words.at),
         (Role.BY, words.by),
+        (Role.FROM, words.origin),
         (Role.SLIGHT, words.slightly),
         (Role.ALSO, words.also),
         (Role.PREPOSITION, words.prepositions),
@@ -189,7 +143,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
 
 
 def ask_entries(words: Words) -> Iterator[Entry]:
-    """What questions are made of, beside the names of the home."""
+    """What the questions that ask for `reports` are made of, beside the names of the home."""
     tables: Sequence[tuple[Role, Table]] = (
         (Role.KIND, words.kinds),
         (Role.CLASS, words.device_classes),
@@ -210,6 +164,36 @@ def ask_entries(words: Words) -> Iterator[Entry]:
     )
     for role, listed in lists:
         yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+
+
+def question_entries(words: Words) -> Iterator[Entry]:
+    """What the questions that ask for `asked_states` are made of: no verb that acts is among them."""
+    tables: Sequence[tuple[Role, Table]] = (
+        (Role.KIND, words.kinds),
+        (Role.CLASS, words.device_classes),
+        (Role.CLASS, words.asked_classes),
+        (Role.ASK, words.questions),
+        (Role.ASKED, words.asked_states),
+        (Role.ATTRIBUTE, words.attributes),
+    )
+    yield from _listed(tables, words)
+    lists: Sequence[tuple[Role, Iterable[str]]] = (
+        (Role.ALL, words.everything),
+        (Role.HOME, words.whole_home),
+        (Role.HERE, words.here),
+        (Role.PREPOSITION, words.prepositions),
+        (Role.FILLER, words.fillers),
+        (Role.FILLER, words.question_fillers),
+    )
+    for role, listed in lists:
+        yield from (Entry(fold(p, words) or p, role, p) for p in listed)
+
+
+def _listed(tables: Sequence[tuple[Role, Table]], words: Words) -> Iterator[Entry]:
+    for role, table in tables:
+        for value, phrases in table.items():
+            known = {fold(p, words) for p in phrases}
+            yield from (Entry(p, role, value, p.endswith("s") and p[:-1] in known) for p in known)
 
 
 def _chunks(role: Role, phrases: Iterable[str], words: Words) -> Iterator[Entry]:

@@ -8,9 +8,10 @@ from enum import StrEnum
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
-from agentkit.understanding.entries import Item, Role, parts_of
+from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.names import parts_of
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.offers import default_values
 from agentkit.understanding.phrase_map import PhraseMap
@@ -121,7 +122,8 @@ def acts_said(sentence: Sentence, words: Words) -> set[str]:
         for phrase in listed:
             chunks = [c for chunk in phrase.split("…") if (c := fold(chunk, words))]
             is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
-            if is_last and _stand_in_order(chunks, sentence.folded):
+            is_first = not phrase.startswith("^") or sentence.folded.startswith(chunks[0])
+            if is_last and is_first and _stand_in_order(chunks, sentence.folded):
                 name = act.partition(".")[0]
                 found[name] = max(found.get(name, 0), sum(map(len, chunks)))
     longest = max(found.values(), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.entries import PLACES, TARGETS, VALUES, Item, Role
 from agentkit.understanding.target import Group
 
 _PLACES = frozenset({Role.AREA, Role.FLOOR})
@@ -37,6 +37,38 @@ def share_place(groups: Sequence[Group]) -> list[Group]:
     """Parts without a place get that of the last part."""
     place = Group(tuple(i for i in groups[-1].items if i.role in _PLACES))
     return [g if g.has(*_PLACES) else g + place for g in groups]
+
+
+def borrowed_places(clauses: Sequence[Sequence[Item]], n: int) -> tuple[tuple[Item, ...], ...]:
+    """Places that a clause may take from its neighbours, the likeliest first; the last is none.
+
+    From what was said before; else from a place at the end of the sentence, which holds for all of it.
+    """
+    if any(i.role in PLACES or i.role is Role.IT for i in clauses[n]):
+        return ((),)
+    earlier = next((p for c in clauses[:n][::-1] if (p := _place_of(c))), ())
+    targets = [i for i in clauses[-1] if i.role in TARGETS]
+    is_last = len(targets) > 1 and targets[-1].role in _PLACES
+    later = _place_of(clauses[-1]) if is_last and n < len(clauses) - 1 else ()
+    choices = [*(p for p in (earlier, later) if p), ()]
+    is_about_before = n > 0 and not any(i.role in _THINGS for i in clauses[n])  # "… and make it brighter"
+    return tuple(dict.fromkeys(choices[::-1] if is_about_before else choices))
+
+
+def _place_of(clause: Sequence[Item]) -> tuple[Item, ...]:
+    return tuple(i for i in clause if i.role in _PLACES)
+
+
+def without_origin(cut: Sequence[Item]) -> Sequence[Item]:
+    """The pieces without the value that something is to leave: "from red to green"."""
+    for n, item in enumerate(cut):
+        if item.role is Role.FROM:
+            ends = [m for m in range(n + 1, len(cut)) if cut[m].role is Role.TO]
+            inner = cut[n + 1 : ends[0]] if ends else ()
+            if inner and all(i.role in VALUES or i.role in (Role.UNIT, Role.FILLER) for i in inner):
+                return [*cut[:n], *cut[ends[0] :]]
+            return [*cut[:n], *cut[n + 1 :]]
+    return cut
 
 
 def _things_of(group: Group) -> Group:

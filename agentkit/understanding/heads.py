@@ -23,6 +23,8 @@ class Head:
     last: int
     side: str = ""
     """after: it must come after what it acts on ("lights on"); before: it must come before it (关了灯)."""
+    leads: bool = False
+    """It must be the first of the sentence ("on the fan"); elsewhere it is no verb."""
 
 
 def verb_table(words: Words) -> VerbTable:
@@ -31,7 +33,7 @@ def verb_table(words: Words) -> VerbTable:
     for act, phrases in words.verbs.items():
         for phrase in phrases:
             chunks = tuple(text for chunk in phrase.split("…") if (text := fold(chunk, words)))
-            key = ("…", *chunks) if phrase.startswith("…") else (*chunks, "…") if phrase.endswith("…") else chunks
+            key = (phrase[0], *chunks) if phrase[0] in "…^" else (*chunks, "…") if phrase.endswith("…") else chunks
             table[key] = (*table.get(key, ()), act)
     return table
 
@@ -50,8 +52,9 @@ def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head
             if len(chosen) < n or (n > 1 and any(p.role is Role.STATE for p in pieces)):
                 continue
             for acts, side in _acts_of(pieces, verbs):
-                for rest in walk(at + n):
-                    yield (Head(acts, chosen[0], chosen[-1], side), *rest)
+                head = Head(acts, chosen[0], chosen[-1], side, leads=side == "first")
+                if not head.leads or len(places) == 1:
+                    yield from ((head, *rest) for rest in walk(at + n))
 
     yield from walk(0)
 
@@ -62,16 +65,22 @@ def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[s
         yield (pieces[0].value,), ""
         return
     chunks = tuple(p.value for p in pieces)
-    for key, side in ((chunks, ""), (("…", *chunks), "after"), ((*chunks, "…"), "before")):
+    sides = ((chunks, ""), (("…", *chunks), "after"), ((*chunks, "…"), "before"), (("^", *chunks), "first"))
+    for key, side in sides:
         if key in verbs:
             yield verbs[key], side
 
 
 def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     """Whether a verb that must stand on one side does, and is no preposition ("on the first floor")."""
+    if head.leads:
+        return head.first == 0
     if not head.side:
         return True
     if head.side == "before":
         return any(i.role in TARGETS for i in items[head.last + 1 : end])
+    is_spaced = items[head.first].value.isascii()
+    if is_spaced and start > 0 and items[start].role is not Role.ALSO:
+        return False
     has_target = any(i.role in TARGETS for i in items[start : head.first])
     return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 
-from agentkit.understanding.entries import Entry, Item, Role, home_entries, word_entries
+from agentkit.understanding.entries import Entry, Item, Role, word_entries
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import NameIndex, hint_entries, home_entries
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.words import Words
@@ -14,29 +16,42 @@ _MAX_CUTS = 400
 _RANK = {role: n for n, role in enumerate(Role)}
 
 
+class WordIndex:
+    """The app's words of one language, folded once for all homes."""
+
+    def __init__(self, words: Words, entries: Callable[[Words], Iterable[Entry]] = word_entries) -> None:
+        self.entries = tuple(dict.fromkeys(e for e in entries(words) if e.text))
+        self.texts = frozenset(e.text for e in self.entries)
+        self.terms = frozenset(w for e in self.entries for w in e.text.split())
+        self.before = _halves_before(words)
+        """Second half of a verb → the halves that may stand before it."""
+
+
 class Lexicon:
     """All phrases that a sentence about this home can be made of, indexed by their first character."""
 
-    def __init__(self, view: HomeView, words: Words, known: Iterable[Entry] | None = None) -> None:
-        """`known`: what sentences hold beside the home's names, if it is already at hand."""
+    def __init__(self, view: HomeView, words: Words, index: WordIndex | None = None) -> None:
+        index = index or WordIndex(words)
         self._by_first: dict[str, list[Entry]] = {}
+        self._before = index.before
         self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
         """Device id → the words of each of its names."""
-        seen: set[Entry] = set()
-        for entry in (*home_entries(view, words), *(word_entries(words) if known is None else known)):
-            if entry.text and entry not in seen:
-                seen.add(entry)
+        self.names = NameIndex.of(view, words)
+        names = list(home_entries(view, words))
+        names += hint_entries(view, words, index.texts | {e.text for e in names})
+        for entry in dict.fromkeys((*names, *index.entries)):
+            if entry.text:
                 self._by_first.setdefault(entry.text[0], []).append(entry)
-        for entries in self._by_first.values():
-            entries.sort(key=lambda e: (-len(e.text), _RANK[e.role]))
-        self.entries = tuple(e for entries in self._by_first.values() for e in entries)
-        self.vocabulary = frozenset(w for entries in self._by_first.values() for e in entries for w in e.text.split())
+        for listed in self._by_first.values():
+            listed.sort(key=lambda e: (-len(e.text), _RANK[e.role]))
+        self.entries = tuple(e for listed in self._by_first.values() for e in listed)
+        self.vocabulary = index.terms | {w for e in names for w in e.text.split()}
         """Every word that a known phrase holds."""
 
     def at(self, text: str, start: int) -> list[Item]:
         """Pieces that can start at a place, longest first."""
         return [
-            Item(e.role, e.value, start, start + len(e.text))
+            Item(e.role, e.value, start, start + len(e.text), is_plural=e.is_plural, text=e.text)
             for e in self._by_first.get(text[start], ())
             if text.startswith(e.text, start) and _is_whole(text, start, start + len(e.text))
         ]
@@ -45,7 +60,7 @@ class Lexicon:
         """Ways to cut a folded text into pieces without rest, the ones with longer pieces first."""
         numbers = {n.start: n for n in find_numbers(text)}
         budget = [_MAX_CUTS]
-        dead: set[int] = set()
+        dead: set[tuple[int, str]] = set()
 
         def pieces(start: int) -> list[Item]:
             found = self.at(text, start)
@@ -62,13 +77,15 @@ class Lexicon:
                 budget[0] -= 1
                 yield done
                 return
-            if start in dead or budget[0] <= 0:
+            act = next((i.value for i in reversed(done) if i.role is Role.ACT), "")
+            if (start, act) in dead or budget[0] <= 0:
                 return
             before = budget[0]
             for item in pieces(start):
-                yield from walk(item.end, (*done, item))
+                if item.role is not Role.ACT or act in self._before.get(item.value, (act,)):
+                    yield from walk(item.end, (*done, item))
             if budget[0] == before:
-                dead.add(start)
+                dead.add((start, act))
 
         yield from walk(0, ())
 
@@ -78,7 +95,7 @@ class Lexicon:
         start = 0
         numbers = {n.start: n for n in find_numbers(text)}
         while start < len(text):
-            items = self.at(text, start)
+            items = [i for i in self.at(text, start) if i.role is not Role.HINT]
             number = numbers.get(start)
             if number and (not items or items[0].end < number.end):
                 found.append(Item(Role.NUMBER, text[start : number.end], start, number.end, number.value))
@@ -90,6 +107,18 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return found
+
+
+def _halves_before(words: Words) -> dict[str, frozenset[str]]:
+    """Second halves of verbs → the halves that may stand before them; first halves are not among the keys."""
+    first: set[str] = set()
+    before: dict[str, set[str]] = {}
+    for phrase in (p for phrases in words.verbs.values() for p in phrases):
+        chunks = [text for chunk in phrase.split("…") if (text := fold(chunk, words))]
+        first.update(chunks[:1])
+        for left, right in itertools.pairwise(chunks):
+            before.setdefault(right, set()).add(left)
+    return {half: frozenset(lefts) for half, lefts in before.items() if half not in first}
 
 
 def terms_of(folded: str) -> list[str]:

@@ -18,7 +18,7 @@ def find_targets(
     text: str, types: tuple[str, ...], view: HomeView, words: Words, lexicon: Lexicon
 ) -> tuple[Selector, ...]:
     """What a text names among some device types; empty if it says more than that, or names nothing there is."""
-    finder = TargetFinder(words, view)
+    finder = TargetFinder(words, view, lexicon.names)
     for cut in lexicon.cuts(fold(text, words)):
         items = [i for i in cut if i.role not in _IDLE]
         if not any(i.role in TARGETS for i in items) or any(i.role not in TARGETS | {Role.ALSO} for i in items):

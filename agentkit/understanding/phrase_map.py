@@ -30,6 +30,12 @@ class ActRule:
     """The act alone tells the type: a room is enough ("lock the office")."""
     area_argument: str | None = None
     """Argument that takes the room, which then is no place of the device."""
+    called: tuple[str, ...] = ()
+    """Words in the name of the one device that the topic means ("make coffee")."""
+    is_named: bool = False
+    """A device or a kind must be said; the topic alone usually means something else."""
+    is_loose: bool = False
+    """No device may be named: who names one has a value in mind, which is then asked for."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,10 @@ class ValueRule:
     topic: str | None = None
     needs_topic: bool = False
     """The topic must be said, because another value of the same devices is more usual."""
+    translations: Mapping[str, Value] = field(default_factory=dict)
+    """Canonical word → value of the argument, where they differ."""
+    is_named: bool = False
+    """A device or a kind must be said; the value alone usually means something else."""
     low: float = 0
     high: float = 100
     on_tool: str | None = None
@@ -62,6 +72,10 @@ class PhraseMap:
     """Topic → device types it belongs to."""
     opposites: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Act → acts that do the contrary."""
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute → device types that know it, besides sensors of that class."""
+    readers: tuple[str, ...] = ()
+    """Tools that answer questions, the more special ones first; the last one answers all."""
     naming: tuple[str, ...] = ()
     """Acts whose object must be a device: if this home does not know it, the refusal names it."""
     asks: AskMap = field(default_factory=AskMap)
@@ -70,7 +84,7 @@ class PhraseMap:
 
 def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
     """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
-    known = {"acts", "values", "opposites", "naming", "asks"}
+    known = {"acts", "values", "opposites", "naming", "asks", "attributes", "readers"}
     if unknown := set(raw) - known:
         key = str(min(unknown))
         raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
@@ -86,12 +100,33 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
     for pair in raw.get("opposites") or ():
         for act in map(str, pair):
             opposites[act] = (*opposites.get(act, ()), *(str(other) for other in pair if str(other) != act))
-    by_topic = {topic: tuple(types) for topic, types in topics.items()}
-    return PhraseMap(acts, values, by_topic, opposites, naming, read_asks(raw.get("asks") or {}))
+    return PhraseMap(
+        acts,
+        values,
+        topics={topic: tuple(types) for topic, types in topics.items()},
+        opposites=opposites,
+        attributes={str(k): tuple(map(str, v)) for k, v in (raw.get("attributes") or {}).items()},
+        readers=tuple(map(str, raw.get("readers") or ())),
+        naming=naming,
+        asks=read_asks(raw.get("asks") or {}),
+    )
 
 
 def _act(act: str, raw: Any, path: Path | str) -> ActRule:
-    known = {"types", "tool", "topic", "set", "amount", "unit", "negative", "implied", "area_argument"}
+    known = {
+        "types",
+        "tool",
+        "topic",
+        "set",
+        "amount",
+        "unit",
+        "negative",
+        "implied",
+        "area_argument",
+        "called",
+        "named",
+        "loose",
+    }
     _check(f"acts.{act}", raw, known, path)
     return ActRule(
         types=_types(raw),
@@ -103,11 +138,27 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         is_negative=bool(raw.get("negative")),
         is_implied=bool(raw.get("implied")),
         area_argument=raw.get("area_argument"),
+        called=tuple(map(str, raw.get("called") or ())),
+        is_named=bool(raw.get("named")),
+        is_loose=bool(raw.get("loose")),
     )
 
 
 def _value(raw: Any, path: Path | str) -> ValueRule:
-    known = {"types", "tool", "argument", "value", "units", "topic", "needs_topic", "low", "high", "on_tool"}
+    known = {
+        "types",
+        "tool",
+        "argument",
+        "value",
+        "units",
+        "topic",
+        "needs_topic",
+        "low",
+        "high",
+        "on_tool",
+        "translate",
+        "named",
+    }
     _check("values", raw, known, path)
     return ValueRule(
         types=_types(raw),
@@ -117,6 +168,8 @@ def _value(raw: Any, path: Path | str) -> ValueRule:
         units=tuple(map(str, raw.get("units") or ())),
         topic=raw.get("topic"),
         needs_topic=bool(raw.get("needs_topic")),
+        translations={str(k): v for k, v in (raw.get("translate") or {}).items()},
+        is_named=bool(raw.get("named")),
         low=float(raw.get("low", 0)),
         high=float(raw.get("high", 100)),
         on_tool=raw.get("on_tool"),

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
-from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries, word_entries
-from agentkit.understanding.groups import make_groups, share_place
+from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
+from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.guard import guard
 from agentkit.understanding.heads import Head, VerbTable, head_choices, is_placed, verb_table
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.selecting import select
@@ -48,8 +48,8 @@ class PhraseTier:
             for listed in table.values()
             for w in listed
         )
-        said = {language: tuple(word_entries(own)) for language, own in words.items()}
-        asked = {language: tuple(ask_entries(own)) for language, own in words.items()}
+        said = {language: WordIndex(own) for language, own in words.items()}
+        asked = {language: WordIndex(own, ask_entries) for language, own in words.items()}
         self._lexicons = HomeCache(lambda view, own: Lexicon(view, own, said[own.language]))
         self._ask_lexicons = HomeCache(lambda view, own: Lexicon(view, own, asked[own.language]))
 
@@ -63,15 +63,19 @@ class PhraseTier:
         words = self._words[text.language]
         is_asked = text.is_question and not text.is_request
         folded = fold(_joined(text.text, words), words)
-        cuts = list(_distinct(self.lexicon(view, words).cuts(folded))) if len(folded) <= _MAX_CHARS else []
+        lexicon = self.lexicon(view, words)
+        names = lexicon.names
+        raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
+        raw = itertools.takewhile(lambda cut: not _is_name_alone(cut), raw)
+        cuts = list(_distinct(cut for cut in raw if not _has_mode_as_kind(cut, folded, words)))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         if words.is_pieces_first:
             cuts = [cut for cut in cuts if not _is_guarded(cut, folded, words)]
         found = (
-            self._first(cuts, TargetFinder(words, view), text.language)
+            self._first(cuts, TargetFinder(words, view, names), text.language)
             or self._asked(folded, text.is_question, view, words)
-            or self._absent(cuts, TargetFinder(words, view, is_absent_fine=True), text.language)
+            or self._absent(cuts, TargetFinder(words, view, names, is_absent_fine=True), text.language)
         )
         found = _unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
@@ -86,13 +90,13 @@ class PhraseTier:
         return next((found for cut in cuts if (found := self._read(cut, reader, self._verbs[language]))), ())
 
     def _absent(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
-        """One command to a kind of device that its room lacks: the resolver says so."""
+        """Commands to kinds of devices that their rooms lack: the resolver says so."""
         found = self._first(cuts, targets, language)
-        return found if len(found) == 1 and not select(found[0].selector, targets.view) else ()
+        return () if any(select(i.selector, targets.view) for i in found) else found
 
     def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
         """Read a question about states or values."""
-        if not words.questions or len(folded) > _MAX_CHARS:
+        if not words.reports or len(folded) > _MAX_CHARS:
             return ()
         reader = AskReader(self._phrases.asks, words, view)
         cuts = _distinct(self._ask_lexicons.get(view, words).cuts(folded))
@@ -105,11 +109,13 @@ class PhraseTier:
 
     def read(self, cut: Sequence[Item], view: HomeView, language: str) -> tuple[Intent, ...]:
         """Read one cut of a sentence; empty if it does not make commands of this home."""
-        reader = ClauseReader(self._phrases, self._tools, TargetFinder(self._words[language], view))
+        words = self._words[language]
+        finder = TargetFinder(words, view, self.lexicon(view, words).names)
+        reader = ClauseReader(self._phrases, self._tools, finder)
         return self._read(cut, reader, self._verbs[language])
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
-        items = [i for i in cut if i.role is not Role.FILLER]
+        items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
         if _is_open(items, self._kind_words):
             return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
@@ -181,6 +187,18 @@ def _without_stutter(items: Sequence[Item]) -> list[Item]:
     return kept
 
 
+def _is_name_alone(cut: Sequence[Item]) -> bool:
+    """A name that ends like a verb ("front door lock") is no command."""
+    return len(cut) == 1 and cut[0].role is Role.NAME
+
+
+def _has_mode_as_kind(cut: Sequence[Item], folded: str, words: Words) -> bool:
+    """ "to heat" tells a mode, not a device."""
+    modes = {fold(w, words) for listed in words.modes.values() for w in listed}
+    pairs = itertools.pairwise(cut)
+    return any(a.role is Role.TO and b.role is Role.KIND and folded[b.start : b.end] in modes for a, b in pairs)
+
+
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
     """Each piece with the role of the one behind it."""
     return zip(items, [*(i.role for i in items[1:]), None][: len(items)], strict=True)
@@ -225,11 +243,14 @@ def _read_clauses(
     items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int], reader: ClauseReader
 ) -> tuple[Intent, ...]:
     edges = [0, *bounds, len(items)]
+    spans = list(itertools.pairwise(edges))
+    clauses = [tuple(items[start:end]) for start, end in spans]
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
-    for (start, end), head in zip(itertools.pairwise(edges), heads, strict=True):
-        is_in_place = is_placed(head, items, start, end)
-        clause = _read_clause(items[start:end], head.acts, reader, before) if is_in_place else ()
+    for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
+        places = borrowed_places(clauses, n) if is_placed(head, items, start, end) else ()
+        readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)
+        clause = next((r for r in readings if r), ())
         if not clause:
             return ()
         found, before = found + tuple(c for c in clause if c not in found), clause[-1].selector

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.words import Words
 
+_GLUED = re.compile(r"(?<=[a-z]{3})(?=\d)")
+"""Between a word and its number: "bedroom2"."""
 _Row = tuple[str, str, dict[str, str]]
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -60,7 +63,8 @@ def build_lists(view: HomeView, words: Words) -> HomeLists:
 def spellings(name: str, words: Words) -> tuple[str, ...]:
     """How a name may be written: as it is, in the words' own spelling, with digits as words and back."""
     plain_name = normalize_for_matching(name).text.strip()
-    forms = dict.fromkeys([plain_name, fold(name, words)])
+    folded = fold(name, words)
+    forms = dict.fromkeys([plain_name, folded, _GLUED.sub(" ", folded)])
     for form in tuple(forms):
         forms.update(dict.fromkeys(_number_forms(form)))
     return tuple(f for f in forms if f)

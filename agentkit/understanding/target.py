@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Selector
-from agentkit.understanding.entries import VALUES, Item, Role, parts_of
+from agentkit.understanding.entries import VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import NameIndex, place_names
 from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.words import Words
 
@@ -44,6 +45,7 @@ class TargetFinder:
 
     words: Words
     view: HomeView
+    names: NameIndex
     is_absent_fine: bool = False
     """A kind that its place lacks is a target nonetheless, so that the refusal can say so."""
 
@@ -70,12 +72,15 @@ class TargetFinder:
             is_open = before is not None and not (is_placed or group.has(Role.ALL, Role.HOME, Role.HERE))
             near = self._named(group, replace(named, areas=self._near(before))) if is_open and before else None
             return near or self._named(group, named)
+        if group.has(Role.HINT):
+            return self._hinted(group, replace(selector, types=types), is_said=is_said)
         if not selector.types or len(kinds) > 1:
             return None
         if group.has(Role.PART) and group.has(Role.HOME):
             return None
         if group.has(Role.PART):
-            return self._partly_named(group, selector) if kinds or group.has(Role.CLASS) or is_said else None
+            is_kind_said = bool(kinds) or group.has(Role.CLASS) or is_said
+            return self._partly_named(group, selector, is_kind_said=is_kind_said)
         if before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
             selector = self._nearby(group, selector, before)
         if classes := group.of(Role.CLASS):
@@ -113,6 +118,11 @@ class TargetFinder:
         )
         return placed if classed or (not listed and select(placed, self.view)) else selector
 
+    def called(self, listed: Sequence[str], types: tuple[str, ...]) -> Selector | None:
+        """The one device of these types with such a word in its name."""
+        found = [d for d in self.view.devices if d.type in types and _has_any(d, listed)]
+        return Selector(device_ids=(found[0].id,), types=(found[0].type,)) if len(found) == 1 else None
+
     def _named(self, group: Group, selector: Selector) -> Selector | None:
         names = group.of(Role.NAME)
         found = select(replace(selector, names=names), self.view)
@@ -121,28 +131,55 @@ class TargetFinder:
             found = tuple(d for d in roomless if d.area is None)
         if len(names) > 1 or not found or not self._is_all_of(group, found):
             return None
-        return replace(selector, names=names, types=tuple(dict.fromkeys(d.type for d in found)))
+        types = tuple(dict.fromkeys(d.type for d in found))
+        is_plural = any(i.is_plural for i in group.items if i.role is Role.NAME)  # "the wall lights" called wall light
+        return replace(selector, names=names, types=types, is_all=selector.is_all or is_plural)
 
     def _is_all_of(self, group: Group, found: Sequence[Device]) -> bool:
         """Whether the other words for things describe the named device too; else a second thing stands beside it."""
-        parts = {p for d in found for p in parts_of(d, self.words)}
-        kinds = {d.type for d in found}
-        classes = [c for c in group.of(Role.CLASS)]
+        parts = {p for d in found for p in self.names.parts[d.id]}
+        kinds = [i for i in group.items if i.role is Role.KIND]
+        classes = [i for i in group.items if i.role is Role.CLASS]
         return (
             set(group.of(Role.PART)) <= parts
-            and (set(group.of(Role.KIND)) <= kinds or _is_surname(group))
-            and all(any(self._is_of(d, c) for d in found) for c in classes)
+            and any(self.names.holds(d, group.of(Role.HINT)) for d in found)
+            and (_is_surname(group) or any(self._is_kind(d, kinds) for d in found))
+            and any(self._is_kind(d, classes) for d in found)
         )
 
-    def _is_of(self, device: Device, key: str) -> bool:
-        device_type, _, device_class = key.partition(".")
-        is_class = device.type == device_type and device.device_class == device_class
-        return is_class or _has_any(device, self.words.device_classes[key])
+    def _hinted(self, group: Group, selector: Selector, *, is_said: bool) -> Selector | None:
+        """The device whose name holds all hints; without a word for its kind, no other device's name may."""
+        kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+        hints = group.of(Role.HINT)
+        if group.has(Role.PART, Role.HOME) or (not kinds and len(hints) > 1):
+            return None
+        placed = select(selector, self.view)
+        told = tuple(d for d in placed if self.names.holds(d, hints))
+        found = tuple(d for d in told if self._is_kind(d, kinds))
+        if not found and kinds:  # "the shed light" for the switch of it
+            found = tuple(d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
+        is_several = group.has(Role.ALL) or any(i.is_plural for i in group.items if i in kinds or i.role is Role.HINT)
+        if not found or (len(found) > 1 and not is_several):
+            return None
+        return Selector(device_ids=tuple(d.id for d in found), types=tuple(dict.fromkeys(d.type for d in found)))
 
-    def _partly_named(self, group: Group, selector: Selector) -> Selector | None:
-        """Devices whose names hold everything but the word for their kind."""
+    def _is_kind(self, device: Device, kinds: Sequence[Item]) -> bool:
+        """By type or class, or by the word itself in the device's name ("heater" for a switch called so)."""
+        for item in kinds:
+            kind, _, device_class = item.value.partition(".")
+            listed = (self.words.device_classes if device_class else self.words.kinds)[item.value]
+            is_type = device.type == kind and device_class in ("", device.device_class)
+            if not is_type and not _has_any(device, listed):
+                return False
+        return True
+
+    def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
+        """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
-        found = [d for d in select(selector, self.view) if parts_of(d, self.words) & set(part)]
+        owners = sum(bool(self.names.parts[d.id] & set(part)) for d in self.view.devices)
+        if not is_kind_said and (owners != 1 or place_names(self.view, self.words) & set(part)):
+            return None
+        found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):
             listed = [w for c in classes for w in self.words.device_classes[c]]
             found = [
@@ -159,6 +196,10 @@ class TargetFinder:
             if len(classes) > 1 or device_type not in selector.types:
                 continue
             wanted = replace(selector, types=(device_type,))
+            said = {i.text for i in group.items if i.role is Role.CLASS}
+            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said))]
+            if len(exact) == 1 and not any(i.is_plural for i in group.items):
+                return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
             if not found:
                 return replace(wanted, device_class=device_class) if self.is_absent_fine else None

@@ -99,10 +99,10 @@ def is_device(text: str, own: TimerWords, words: Words, view: HomeView) -> bool:
     for name in (n for n in names if nouns.search(n) and _pattern((n,)).search(text)):
         if not nouns.fullmatch(name):
             return True
-        chunks = {c.strip() for a in ("on", "off", "toggle") for p in words.verbs.get(a, ()) for c in p.split("…")}
-        spoken = tuple(c.lower() for c in chunks if c.strip())
+        phrases = [p.lower().lstrip("^").split("…") for a in ("on", "off", "toggle") for p in words.verbs.get(a, ())]
+        is_switched = any(all(_pattern((c.strip(),)).search(text) for c in p if c.strip()) for p in phrases)
         has_time = bool(find_durations(text, words.time)) or find_when(text, words.time) != Found(rest=text)
-        if not has_time and _pattern(spoken).search(text):
+        if not has_time and is_switched:
             return True
     return False
 

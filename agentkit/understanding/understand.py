@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from agentkit.types import Kind, Understanding
+from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
 from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, takes_number
 from agentkit.understanding.exclude import Excluder
@@ -17,6 +17,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
+from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
@@ -56,6 +57,7 @@ class Understander:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._questions = QuestionTier(templates.phrases, tools, words)
         self._proposer = Proposer(self._phrases, tools, words)
         self._naming = templates.phrases.naming
         self._model = model
@@ -106,7 +108,11 @@ class Understander:
         if first.kind is not Kind.NONE and not is_weak(first, self._tools):
             return first
         second = self._phrases.match(text, view) if quick is None else quick
+        is_answered = any(self._is_plain_query(i) for i in first.intents) and first.reply_key != NO_DEVICE
         chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
+        if second.kind is Kind.NONE and not is_answered:
+            second = self._questions.match(text, view)
+            chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
 
@@ -123,6 +129,11 @@ class Understander:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
         found = self._match(text, view)
         return found if found.kind is not Kind.NONE else Excluder(self._match, lexicon, words, view).read(text)
+
+    def _is_plain_query(self, intent: Intent) -> bool:
+        """Whether a template reads a state; a value may belong to another device than the one that was named."""
+        tool = self._tools.get(intent.tool)
+        return tool is not None and tool.is_query and "attribute" not in intent.args
 
     def _timers(self, text: Normalised, view: HomeView) -> Understanding:
         start = time.perf_counter()

@@ -28,8 +28,12 @@ class Words:
     """Kind of room → words for it in any language: a home that knows one of them understands the others."""
     device_classes: Table = field(default_factory=dict)
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
+    place_synonyms: Table = field(default_factory=dict)
+    """Any key → words for the same sort of place, each of which may stand in a name for the others."""
+    stand_ins: Table = field(default_factory=dict)
+    """Device type → types that people call so as well: a switch for the lamp that hangs on it."""
     verbs: Table = field(default_factory=dict)
-    """Act, or act.topic or act.type → phrases; "…" in a phrase stands for what it acts on."""
+    """Act, or act.topic or act.type → phrases; "…" stands for what it acts on, "^" for the start of the sentence."""
     states: Table = field(default_factory=dict)
     """Act → how things are afterwards; only a wish makes it a command ("make sure it is closed")."""
     wishes: tuple[str, ...] = ()
@@ -41,9 +45,9 @@ class Words:
     attributes: Table = field(default_factory=dict)
     """Further values that can only be asked for: humidity, battery, weather …"""
     reports: Table = field(default_factory=dict)
-    """State, or class.state of a sensor → how a question says it ("is there smoke")."""
+    """State, or class.state of a sensor → how a question says it ("is there smoke"), for `phrases.asks`."""
     questions: Table = field(default_factory=dict)
-    """yes_no, which, how_many, value → words that ask so; empty = questions are left to the templates."""
+    """Kind of question (yes_no, which, how_many, value …) → words that ask so; empty = the templates read them."""
     question_fillers: tuple[str, ...] = ()
     """Words that carry no meaning of their own in a question."""
     topics: Table = field(default_factory=dict)
@@ -58,6 +62,8 @@ class Words:
     """Percentage, as text → words for it ("half", 一半)."""
     whites: Table = field(default_factory=dict)
     """Colour temperature in kelvin, as text → words for it."""
+    grades: Table = field(default_factory=dict)
+    """Named level of a fan → words for it."""
     slightly: tuple[str, ...] = ()
     """Words that ask for a small difference."""
     somewhat: tuple[str, ...] = ()
@@ -68,6 +74,8 @@ class Words:
     """Words before the value that is wanted."""
     at: tuple[str, ...] = ()
     """Words before a value that may be a time as well: the number then needs its unit."""
+    origin: tuple[str, ...] = ()
+    """Words before the value that something has now ("from red to green"); else they mean nothing."""
     by: tuple[str, ...] = ()
     """Words before a difference."""
     it: tuple[str, ...] = ()
@@ -86,6 +94,10 @@ class Words:
     """Words that mean all of a kind."""
     whole_home: tuple[str, ...] = ()
     """Words that mean the whole home, so the speaker's room is no default."""
+    asked_states: Table = field(default_factory=dict)
+    """State, or type.state, or class.state → words for it in a question, for `phrases.readers`."""
+    asked_classes: Table = field(default_factory=dict)
+    """binary_sensor.class → words for what such sensors tell, only in questions."""
     guards: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
@@ -116,8 +128,9 @@ class Words:
 
 _PATTERNS = ("polite", "corrections", "exclusions", "forbids")
 _TABLES = (
-    *("kinds", "device_classes", "verbs", "states", "topics", "units", "colors", "modes", "levels", "whites"),
-    *("attributes", "reports", "questions", "rooms"),
+    *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
+    *("colors", "modes", "levels", "whites", "grades"),
+    *("questions", "attributes", "reports", "asked_states", "asked_classes"),
 )
 
 

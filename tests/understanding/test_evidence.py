@@ -21,7 +21,7 @@ def judge(text: str, calls: list[tuple[str, Args, str]], home: HomeView, words: 
     ("text", "calls", "level"),
     [
         ("brighten my desk lamp would you mate", [("adjust_brightness", {"step": 20}, "light.desk")], Level.FULL),
-        ("it is dark at the desk lamp", [("turn_on", {}, "light.desk")], Level.WEAK),
+        ("reading is no fun at the desk lamp", [("turn_on", {}, "light.desk")], Level.WEAK),
         ("turn off the desk lamp mate", [("turn_on", {}, "light.desk")], Level.NONE),
         ("it is dark in here", [("turn_on", {}, "light.desk")], Level.NONE),
         ("desk lamp to 40 mate", [("set_brightness", {"brightness": 40}, "light.desk")], Level.WEAK),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .common import can, is_simulated, refuse, to
+from .common import can, clamp, is_simulated, number, refuse, to
 
 POSITION = Range(0, 100, "%")
 POSITION_ATTRIBUTES = ("current_position", "current_valve_position", "position")
@@ -34,8 +34,17 @@ def stop_cover(device: Device) -> Decision:
 
 
 @tool(types=("cover",))
-def set_cover_position(device: Device, position: Annotated[int, POSITION]) -> Decision:
-    """Open a cover part of the way: 0 is closed, 100 is open."""
+def set_cover_position(
+    device: Device, position: Annotated[int, POSITION], toward: Literal["open", "closed"] | None = None
+) -> Decision:
+    """Open a cover partly: 100 is open.
+
+    toward: not to this position, but by so many percent from where it is.
+    """
+    if toward is not None:
+        known = number(device, *POSITION_ATTRIBUTES)
+        now = known if known is not None else 0.0 if device.state == "closed" else 100.0
+        position = round(clamp(now + (position if toward == "open" else -position), 0, 100))
     return _move_to(device, position)
 
 

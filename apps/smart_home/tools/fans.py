@@ -9,6 +9,22 @@ from agentkit.understanding.tools import Decision, Range, tool
 
 from .common import can, clamp, is_on, number, refuse, to
 
+FAN_LEVELS = (
+    "quiet",
+    "silent",
+    "lowest",
+    "low",
+    "medium low",
+    "medium",
+    "mid",
+    "middle",
+    "medium high",
+    "high",
+    "highest",
+    "turbo",
+)
+"""Names of levels, from slow to fast."""
+
 
 @tool(types=("fan",))
 def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]) -> Decision:
@@ -20,9 +36,11 @@ def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]
     return _spin(device, percentage)
 
 
-@tool(types=("fan",))
+@tool(types=("fan", "climate"))
 def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
     """Make a fan faster (step above 0) or slower (step below 0) by so many percent."""
+    if device.type == "climate":
+        return _next_level(device, 1 if step > 0 else -1)
     if not can(device, "set_speed"):
         return refuse("unsupported", device, what="speed")
     if not is_on(device):
@@ -38,6 +56,18 @@ def set_fan_oscillation(device: Device, oscillation: Literal["on", "off"]) -> De
     if not can(device, "oscillate"):
         return refuse("unsupported", device, what="oscillation")
     return to(device, None, {"oscillating": oscillation == "on"}, oscillation=oscillation)
+
+
+def _next_level(device: Device, direction: int) -> Decision:
+    """The named level above or below the one that a climate device blows at; auto has no place among them."""
+    modes = {str(m).casefold(): str(m) for m in device.attributes.get("fan_modes") or []}
+    levels = [m for m in FAN_LEVELS if m in modes]
+    if not levels:
+        return refuse("unsupported", device, what="fan_mode")
+    now = str(device.attributes.get("fan_mode") or "").casefold()
+    at = levels.index(now) if now in levels else (len(levels) - 1) // 2
+    level = modes[levels[round(clamp(at + direction, 0, len(levels) - 1))]]
+    return to(device, None, {"fan_mode": level}, mode=level)
 
 
 def _spin(device: Device, percentage: int) -> Decision:

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .colors import RGB, WHITES, color_name, kelvin_to_rgb, parse_color
+from .colors import RGB, WHITES, color_name, kelvin_to_rgb, nearest_name, parse_color
 from .common import clamp, is_on, is_simulated, number, refuse, to
 
 COLOR_MODES = {"hs", "xy", "rgb", "rgbw", "rgbww"}
 WHITE_MODES = {"color_temp", "rgbww"}
+ANOTHER = "another"
+WHEEL = ("red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink")
 DEFAULT_KELVIN = 4000
 LOWEST_KELVIN, HIGHEST_KELVIN = 1500, 10_000
 KELVIN = Range(LOWEST_KELVIN, HIGHEST_KELVIN, "K")
@@ -41,7 +43,12 @@ def adjust_brightness(device: Device, step: Annotated[int, Range(-100, 100, "%")
 
 @tool(types=("light",))
 def set_color(device: Device, color: str) -> Decision:
-    """Set the colour of a light: a name such as red, or r,g,b."""
+    """Set the colour of a light: a name such as red, or r,g,b.
+
+    another: the next one of a wheel of colours.
+    """
+    if color == ANOTHER:
+        color = _another(device)
     name = color_name(color)
     if name in WHITES:
         return set_color_temperature(device, WHITES[name])
@@ -88,6 +95,14 @@ def _bright(device: Device, brightness: int) -> Decision:
     if brightness <= 0:
         return to(device, "off", brightness=0)
     return to(device, "on", {"brightness": (brightness * 255 + 50) // 100}, brightness=brightness)
+
+
+def _another(device: Device) -> str:
+    """The next colour of the wheel after the one that a light shows."""
+    rgb = device.attributes.get("rgb_color")
+    known = isinstance(rgb, list | tuple) and len(rgb) == 3 and all(isinstance(x, int | float) for x in rgb)
+    now = nearest_name((int(rgb[0]), int(rgb[1]), int(rgb[2]))) if known and rgb is not None else ""
+    return WHEEL[(WHEEL.index(now) + 1) % len(WHEEL)] if now in WHEEL else WHEEL[0]
 
 
 def _color_attributes(device: Device, rgb: RGB) -> dict[str, Any]:

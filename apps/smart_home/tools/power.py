@@ -8,6 +8,7 @@ from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, tool
 
 from .common import can, is_on, is_simulated, number, to
+from .covers import close_cover, open_cover
 
 SWITCHABLE = (
     "light",
@@ -38,9 +39,11 @@ def turn_off(device: Device) -> Decision:
     return to(device, "off", {"percentage": 0} if _shows_speed(device) else {})
 
 
-@tool(types=SWITCHABLE)
+@tool(types=(*SWITCHABLE, "cover"))
 def toggle(device: Device) -> Decision:
-    """Switch something on if it is off, and off if it is on."""
+    """Switch something on if it is off, and off if it is on; open or close a cover."""
+    if device.type == "cover":
+        return open_cover(device) if device.state in ("closed", "closing") else close_cover(device)
     return turn_off(device) if is_on(device) else turn_on(device)
 
 

@@ -1,0 +1,62 @@
+"""Names as people shorten and bend them, and places shared between commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from agentkit.devices.adapter import Area, Device
+from agentkit.types import Kind, Understanding
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import select
+
+Ask = Callable[..., Understanding]
+HOME = HomeView(
+    devices=(
+        Device("vacuum.m", "Molly Upstairs", "vacuum", None),
+        Device("light.w1", "Wall Lamp 1", "light", "gallery"),
+        Device("light.w2", "Wall Lamp 2", "light", "gallery"),
+        Device("climate.g", "AC", "climate", "gallery"),
+        Device("climate.o", "AC", "climate", "oriel"),
+        Device("switch.b", "Zentech Boathouse Switch", "switch", None),
+        Device("light.r", "Entry Lamp", "light", "gallery"),
+    ),
+    areas=(Area("gallery", "Gallery"), Area("oriel", "Oriel Room"), Area("deck", "Stern Deck")),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("start molly", ["vacuum.m"]),
+        ("turn on the wall lamps in the gallery", ["light.w1", "light.w2"]),
+        ("switch off the second wall lamp", ["light.w2"]),
+        ("turn on the boathouse lights", ["switch.b"]),
+        ("turn on the entrance lamp", ["light.r"]),
+    ],
+)
+def test_a_bent_name_means_its_device(ask: Ask, text: str, ids: list[str]) -> None:
+    found = ask(text, HOME)
+    assert found.kind is Kind.CALLS
+    assert sorted(d.id for i in found.intents for d in select(i.selector, HOME)) == ids
+
+
+def test_words_that_fit_several_names_mean_none(ask: Ask) -> None:
+    twins = HomeView((Device("a", "Red Barn Vacuum", "vacuum"), Device("b", "Old Barn Vacuum", "vacuum")))
+    assert not ask("start barn", twins).intents
+
+
+def test_a_place_at_the_end_holds_for_the_command_before(ask: Ask) -> None:
+    found = ask("turn on the ac and dim the wall lamp 1 in the gallery", HOME)
+    assert [[d.id for d in select(i.selector, HOME)] for i in found.intents] == [["climate.g"], ["light.w1"]]
+
+
+def test_on_in_front_is_a_verb_only_at_the_start(ask: Ask) -> None:
+    assert [i.tool for i in ask("off the ac in the gallery", HOME).intents] == ["turn_off"]
+    assert not [i for i in ask("dim the wall lamp 1 off the ac", HOME).intents if i.tool == "turn_off"]
+
+
+def test_opening_never_unlocks(ask: Ask) -> None:
+    home = HomeView((Device("lock.g", "Barn Gate", "lock"),))
+    assert not [i for i in ask("open the barn door", home).intents if i.tool == "unlock"]
