@@ -129,7 +129,8 @@ class ModelTier:
         if verdict.level is Level.WEAK and all(self._tools[i.tool].is_query for i in answer.intents):
             # an answer to another question than the one asked is as false as an action nobody wanted
             return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
-        return replace(answer, why=why, needs_confirmation=verdict.level is Level.WEAK)
+        # no other tier could account for every word, so one of them may forbid, report or take back: ask first
+        return replace(answer, why=why, needs_confirmation=True)
 
 
 def parse_answer(text: str, labels: Sequence[Label], tools: Mapping[str, Tool]) -> Understanding:

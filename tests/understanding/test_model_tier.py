@@ -69,7 +69,7 @@ DESK_ON = '"tool":"turn_on","device":"Desk Lamp"'
 
 def test_an_answer_that_the_sentence_bears_out_is_a_call(tell) -> None:  # type: ignore[no-untyped-def]
     found = tell("brighten my desk lamp mate", calls('"tool":"adjust_brightness","device":"Desk Lamp","step":20'))
-    assert (found.kind, found.needs_confirmation, found.path) == (Kind.CALLS, False, "model")
+    assert (found.kind, found.needs_confirmation, found.path) == (Kind.CALLS, True, "model")
     assert found.intents[0].selector.device_ids == ("light.desk",)
 
 
