@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import itertools
-import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
-from agentkit.understanding.guard import guard
 from agentkit.understanding.heads import Head, VerbTable, head_choices, is_placed, verb_table
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.piece_checks import (
+    distinct,
+    has_value_as_other,
+    is_guarded,
+    is_name_alone,
+    is_open,
+    joined,
+    unrepeated,
+    without_stutter,
+)
 from agentkit.understanding.selecting import select
 from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
-_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 _MAX_SPLITS = 64
 _MAX_COMMANDS = 6
 _MAX_CHARS = 400
-_GUARDED = frozenset(
-    {Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER}
-)
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
 
@@ -62,22 +66,23 @@ class PhraseTier:
         start = time.perf_counter()
         words = self._words[text.language]
         is_asked = text.is_question and not text.is_request
-        folded = fold(_joined(text.text, words), words)
+        folded = fold(joined(text.text, words), words)
         lexicon = self.lexicon(view, words)
         names = lexicon.names
+        modes = {fold(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
-        raw = itertools.takewhile(lambda cut: not _is_name_alone(cut), raw)
-        cuts = list(_distinct(cut for cut in raw if not _has_mode_as_kind(cut, folded, words)))
+        raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
+        cuts = list(distinct(cut for cut in raw if not has_value_as_other(cut, modes)))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         if words.is_pieces_first:
-            cuts = [cut for cut in cuts if not _is_guarded(cut, folded, words)]
+            cuts = [cut for cut in cuts if not is_guarded(cut, folded, words)]
         found = (
             self._first(cuts, TargetFinder(words, view, names), text.language)
             or self._asked(folded, text.is_question, view, words)
             or self._absent(cuts, TargetFinder(words, view, names, is_absent_fine=True), text.language)
         )
-        found = _unrepeated(found, view)
+        found = unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
         if not found:
             return Understanding(Kind.NONE, why="not every word has a meaning here", timings_ms=timings)
@@ -99,7 +104,7 @@ class PhraseTier:
         if not words.reports or len(folded) > _MAX_CHARS:
             return ()
         reader = AskReader(self._phrases.asks, words, view)
-        cuts = _distinct(self._ask_lexicons.get(view, words).cuts(folded))
+        cuts = distinct(self._ask_lexicons.get(view, words).cuts(folded))
         return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
 
     @property
@@ -116,87 +121,18 @@ class PhraseTier:
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
-        if _is_open(items, self._kind_words):
+        if is_open(items, self._kind_words):
             return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()
         has_wish = any(i.role is Role.WISH for i in items)
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
-        items = _without_stutter([i for i in items if i.role not in _SPENT])
+        items = without_stutter([i for i in items if i.role not in _SPENT])
         for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
-
-
-def _joined(text: str, words: Words) -> str:
-    """The text with its commas as words that join: what stands on both sides of one is meant, or nothing is."""
-    return _COMMA.sub(f" {words.also[0]} ", text) if words.also else text
-
-
-def _unrepeated(found: Sequence[Intent], view: HomeView) -> tuple[Intent, ...]:
-    """The calls without those that only say again what another does ("the curtain, the hall curtain, close it")."""
-    kept: dict[str, Intent] = {}
-    for intent in found:
-        reached = tuple(d.id for d in select(intent.selector, view)) if len(found) > 1 else ()
-        kept.setdefault(f"{intent.tool} {sorted(intent.args.items())} {reached or intent.selector}", intent)
-    return tuple(kept.values())
-
-
-def _distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
-    """Cuts without their fillers, each once: many differ only in pieces that mean nothing."""
-    seen: set[tuple[Item, ...]] = set()
-    for cut in cuts:
-        kept = tuple(i for i in cut if i.role is not Role.FILLER)
-        if kept not in seen:
-            seen.add(kept)
-            yield kept
-
-
-def _is_guarded(cut: Sequence[Item], folded: str, words: Words) -> bool:
-    """Whether the words between the pieces that mean something hold a time, a condition or a negation."""
-    rest = list(folded)
-    for item in cut:
-        if item.role not in _GUARDED:
-            rest[item.start : item.end] = "\N{WHITE SQUARE}" * (item.end - item.start)
-    return guard("".join(rest), words) is not None
-
-
-def _is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
-    """Whether a word points at a thing that nothing names, or two rooms touch in a script without spaces."""
-    is_pointing = any(i.role is Role.POINTER for i in items)
-    if is_pointing and not any(
-        i.role is Role.AREA or (i.role is Role.NAME and i.value not in kind_words) for i in items
-    ):
-        return True
-    return any(
-        a.role is b.role is Role.AREA and a.end == b.start and a.value != b.value for a, b in itertools.pairwise(items)
-    )
-
-
-def _without_stutter(items: Sequence[Item]) -> list[Item]:
-    """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
-    kept: list[Item] = []
-    for item in items:
-        last = kept[-1] if kept and kept[-1].role is item.role else None
-        if last and item.role is Role.ACT and not item.value.isascii() and item.value.startswith(last.value):
-            kept[-1] = item  # "off, off with it": the verb once more, and whole
-        elif last is None or item.role is Role.NUMBER or item.value != last.value:
-            kept.append(item)
-    return kept
-
-
-def _is_name_alone(cut: Sequence[Item]) -> bool:
-    """A name that ends like a verb ("front door lock") is no command."""
-    return len(cut) == 1 and cut[0].role is Role.NAME
-
-
-def _has_mode_as_kind(cut: Sequence[Item], folded: str, words: Words) -> bool:
-    """ "to heat" tells a mode, not a device."""
-    modes = {fold(w, words) for listed in words.modes.values() for w in listed}
-    pairs = itertools.pairwise(cut)
-    return any(a.role is Role.TO and b.role is Role.KIND and folded[b.start : b.end] in modes for a, b in pairs)
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:

@@ -13,6 +13,7 @@ from agentkit.understanding.names import NameIndex, place_names
 from agentkit.understanding.selecting import has_word, of_class, select
 from agentkit.understanding.words import Words
 
+_NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
 
 
@@ -51,7 +52,8 @@ class TargetFinder:
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
-        if group.has(Role.IT) and group.has(*_THINGS):
+        is_of_before = before is not None and not group.has(*_NAMED)  # "… and dim it in the hall"
+        if group.has(Role.IT) and group.has(*_THINGS) and not is_of_before:
             group = Group(tuple(i for i in group.items if i.role is not Role.IT))  # "the lamp there, put it out"
         elif group.has(Role.IT):
             before = before or self.view.spoken_of

@@ -1,0 +1,87 @@
+"""What is checked of the pieces of a sentence before they are read, and of the calls after that."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from agentkit.types import Intent
+from agentkit.understanding.entries import Item, Role
+from agentkit.understanding.guard import guard
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import select
+from agentkit.understanding.words import Words
+
+_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
+_GUARDED = frozenset(
+    {Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER}
+)
+
+
+def joined(text: str, words: Words) -> str:
+    """The text with its commas as words that join: what stands on both sides of one is meant, or nothing is."""
+    return _COMMA.sub(f" {words.also[0]} ", text) if words.also else text
+
+
+def unrepeated(found: Sequence[Intent], view: HomeView) -> tuple[Intent, ...]:
+    """The calls without those that only say again what another does ("the curtain, the hall curtain, close it")."""
+    kept: dict[str, Intent] = {}
+    for intent in found:
+        reached = tuple(d.id for d in select(intent.selector, view)) if len(found) > 1 else ()
+        kept.setdefault(f"{intent.tool} {sorted(intent.args.items())} {reached or intent.selector}", intent)
+    return tuple(kept.values())
+
+
+def distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
+    """Cuts without their fillers, each once: many differ only in pieces that mean nothing."""
+    seen: set[tuple[Item, ...]] = set()
+    for cut in cuts:
+        kept = tuple(i for i in cut if i.role is not Role.FILLER)
+        if kept not in seen:
+            seen.add(kept)
+            yield kept
+
+
+def is_guarded(cut: Sequence[Item], folded: str, words: Words) -> bool:
+    """Whether the words between the pieces that mean something hold a time, a condition or a negation."""
+    rest = list(folded)
+    for item in cut:
+        if item.role not in _GUARDED:
+            rest[item.start : item.end] = "\N{WHITE SQUARE}" * (item.end - item.start)
+    return guard("".join(rest), words) is not None
+
+
+def is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
+    """Whether a word points at a thing that nothing names, or two rooms touch in a script without spaces."""
+    is_pointing = any(i.role is Role.POINTER for i in items)
+    if is_pointing and not any(
+        i.role is Role.AREA or (i.role is Role.NAME and i.value not in kind_words) for i in items
+    ):
+        return True
+    return any(
+        a.role is b.role is Role.AREA and a.end == b.start and a.value != b.value for a, b in itertools.pairwise(items)
+    )
+
+
+def without_stutter(items: Sequence[Item]) -> list[Item]:
+    """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
+    kept: list[Item] = []
+    for item in items:
+        last = kept[-1] if kept and kept[-1].role is item.role else None
+        if last and item.role is Role.ACT and not item.value.isascii() and item.value.startswith(last.value):
+            kept[-1] = item  # "off, off with it": the verb once more, and whole
+        elif last is None or item.role is Role.NUMBER or item.value != last.value:
+            kept.append(item)
+    return kept
+
+
+def is_name_alone(cut: Sequence[Item]) -> bool:
+    """A name that ends like a verb ("front door lock") is no command."""
+    return len(cut) == 1 and cut[0].role is Role.NAME
+
+
+def has_value_as_other(cut: Sequence[Item], modes: Collection[str]) -> bool:
+    """Whether a value was taken for a device or a verb: "to heat" tells a mode, "to warm white" a colour."""
+    behind = [b for a, b in itertools.pairwise(cut) if a.role is Role.TO and b.text.isascii()]
+    return any(b.role is Role.ACT or (b.role is Role.KIND and b.text in modes) for b in behind)
