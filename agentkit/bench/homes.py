@@ -21,28 +21,7 @@ MAX_RATIO = 1.5
 """What a turn in the largest home may take of one in the smallest."""
 DEVICES_PER_AREA = 10
 _SYLLABLES = {
-    "en": [
-        "ba",
-        "dor",
-        "el",
-        "fi",
-        "ga",
-        "ker",
-        "lu",
-        "mo",
-        "nel",
-        "or",
-        "pa",
-        "quin",
-        "ra",
-        "sel",
-        "tor",
-        "ul",
-        "ven",
-        "wy",
-        "xan",
-        "zu",
-    ],
+    "en": ["ba", "dor", "el", "fi", "ga", "ker", "lu", "mo", "nel", "or", "pa", "quin", "ra", "sel", "tor", "wy", "zu"],
     "zh": list("安柏辰德恩枫谷海景岚茗宁琪若松棠薇夏妍舟"),
 }
 
