@@ -7,15 +7,17 @@ answer. That is easy to foresee, and a "no" leaves the home as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentkit.agent.resolve import Step
-from agentkit.devices.adapter import Device
+from agentkit.devices.adapter import DECLARED_CLASS, Device
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import has_word
 
 STRICTNESS = tuple(Verdict)
+ALLOWED = PolicyRule(Verdict.ALLOW)
+"""What holds where no rule fits."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,12 @@ def evaluate(
     strictest = Ruling()
     for step in moving:
         for device in [view.device(i) for i in step.device_ids] or [None]:
-            rule = next((r for r in rules if _fits(r, step, device, n_devices, user, source)), None)
-            if rule is not None:
+            fitting = [
+                next((r for r in rules if _fits(r, step, seen, n_devices, user, source)), ALLOWED)
+                for seen in _seen_as(device)
+            ]
+            rule = max(fitting, key=lambda r: STRICTNESS.index(r.verdict))
+            if rule.verdict is not Verdict.ALLOW:
                 strictest = _stricter(strictest, rule, device)
     return strictest
 
@@ -67,11 +73,27 @@ def _fits(rule: PolicyRule, step: Step, device: Device | None, n_devices: int, u
     return _is_of_class(rule, device)
 
 
+def _seen_as(device: Device | None) -> tuple[Device | None, ...]:
+    """A device as each of the classes it ever claimed, of which the strictest counts."""
+    if device is None or len(device.classes) == 1:
+        return (device,)
+    return tuple(replace(device, attributes={DECLARED_CLASS: c}) for c in device.classes)
+
+
 def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
-    """By the class that a device reports or by a word of its name; either is enough."""
+    """By the class that a device reports or by a word of its names.
+
+    A word can only tighten what the class says: a rule that allows looks at the name of a device without a class, and
+    at none of its other names.
+    """
     if not rule.device_classes and not rule.named:
         return True
     if device is None:
         return False
-    is_named = any(has_word(name, word) for name in device.names for word in rule.named)
-    return device.device_class in rule.device_classes or is_named
+    if device.device_class in rule.device_classes:
+        return True
+    if rule.verdict is Verdict.ALLOW:
+        names: tuple[str, ...] = (device.name,) if device.device_class is None else ()
+    else:
+        names = device.names
+    return any(has_word(name, word) for name in names for word in rule.named)
