@@ -1,7 +1,7 @@
 """What each session was asked and is expected to answer: a confirmation, a choice, or a missing value.
 
-An answer counts only in its session, from its user and in time. Whatever is no answer drops the question and is a new
-utterance, so nothing that was asked long ago can be set off by a stray "yes".
+An answer counts only in its session, from its user, by the same way and in time. Whatever is no answer drops the
+question and is a new utterance, so nothing that was asked long ago can be set off by a stray "yes".
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from enum import StrEnum
 from agentkit.agent.answers import choose, is_cancel, is_everything, is_free_text, ordinal, read_value, read_yes_or_no
 from agentkit.agent.question import Option, Question, among
 from agentkit.agent.turn import Sentence
+from agentkit.planned import NO_CONSENT, Consent
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
@@ -56,6 +57,8 @@ class Answered:
     """When it is due; None = now."""
     text: str | None = None
     """The sentence that asked for it, if it was an earlier one."""
+    asked: Consent = NO_CONSENT
+    """What a yes or the code was given for."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,10 @@ class Pending:
     when: When | None = None
     text: str | None = None
     """The sentence that asked for it."""
+    asked: Consent = NO_CONSENT
+    """What a yes or the code covers."""
+    source: str = "cli"
+    """Edge by which it was asked; the answer has to come the same way."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""
@@ -162,10 +169,10 @@ class Dialogue:
         while len(self._pending) > self._max_sessions:
             self._pending.popitem(last=False)
 
-    def take(self, session: str, user: str | None) -> Pending | None:
+    def take(self, session: str, user: str | None, source: str = "cli") -> Pending | None:
         """Remove and return the session's question. None if there is none, it is too old, or somebody else's."""
         expires, pending = self._pending.get(session, (0.0, None))
-        if pending is None or pending.user != user:
+        if pending is None or (pending.user, pending.source) != (user, source):
             return None
         del self._pending[session]
         return pending if self._clock() < expires else None

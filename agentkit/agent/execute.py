@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from agentkit.agent.resolve import Step
@@ -19,7 +20,7 @@ from agentkit.agent.verify import has_moved, is_reached, told
 from agentkit.devices.adapter import Adapter, Change, Command, Device
 from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable, DeviceUnknown, ScheduleError
 from agentkit.planned import EntryChange
-from agentkit.types import Action, ActionResult, Status
+from agentkit.types import Action, ActionResult, Args, Status
 from agentkit.understanding.tools import Answer, Decision, Tool
 
 Guard = Callable[[Step, Device, Change], str | None]
@@ -94,9 +95,9 @@ class Executor:
                 results.append(ActionResult(step.action, Status.SKIPPED, "timeout", "the turn's time was used up"))
         return tuple(results)
 
-    def decide(self, tool: Tool, device: Device) -> Any:
-        """Run a tool's function on a device without applying anything. None if it fails."""
-        run = partial(tool.function, device)
+    def decide(self, tool: Tool, given: Device | tuple[Device, ...], args: Args = MappingProxyType({})) -> Any:
+        """Run a tool's function on a device, or on several, without applying anything. None if it fails."""
+        run = partial(tool.function, given, **args)
         return self.runner.call(f"tool {tool.name}", run, timeout_ms=self._limits.timeout_ms).value
 
     def _step(self, step: Step, view: object, run: _Run) -> list[ActionResult]:

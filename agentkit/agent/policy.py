@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from agentkit.agent.resolve import Step
 from agentkit.devices.adapter import DECLARED_CLASS, Device
+from agentkit.planned import Effect
 from agentkit.policy_rules import PolicyRule, Verdict
+from agentkit.types import Action
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import has_word
 
@@ -28,6 +30,10 @@ class Ruling:
     reason: str = ""
     device_ids: tuple[str, ...] = ()
     """Devices on account of which it is not "allow"."""
+    effects: tuple[Effect, ...] = ()
+    """Guarded changes of devices that nobody named."""
+    actions: tuple[Action, ...] = ()
+    """The same as actions, for the question."""
 
 
 def evaluate(
@@ -45,17 +51,21 @@ def evaluate(
             ]
             rule = max(fitting, key=lambda r: STRICTNESS.index(r.verdict))
             if rule.verdict is not Verdict.ALLOW:
-                strictest = _stricter(strictest, rule, device)
+                strictest = stricter(strictest, Ruling(rule.verdict, rule.reason, (device.id,) if device else ()))
     return strictest
 
 
-def _stricter(ruling: Ruling, rule: PolicyRule, device: Device | None) -> Ruling:
-    new, old = STRICTNESS.index(rule.verdict), STRICTNESS.index(ruling.verdict)
-    ids = (device.id,) if device else ()
-    if new > old:
-        return Ruling(rule.verdict, rule.reason, ids)
-    if new == old and rule.verdict is not Verdict.ALLOW:
-        return Ruling(ruling.verdict, ruling.reason, (*ruling.device_ids, *ids))
+def strictness(ruling: Ruling) -> int:
+    """How strict a verdict is, as a number that can be compared."""
+    return STRICTNESS.index(ruling.verdict)
+
+
+def stricter(ruling: Ruling, new: Ruling) -> Ruling:
+    """The stricter of two rulings with the reason and devices that brought it; the effects of the first stay."""
+    if strictness(new) > strictness(ruling):
+        return replace(ruling, verdict=new.verdict, reason=new.reason, device_ids=new.device_ids)
+    if strictness(new) == strictness(ruling) and new.verdict is not Verdict.ALLOW:
+        return replace(ruling, device_ids=(*ruling.device_ids, *new.device_ids))
     return ruling
 
 
