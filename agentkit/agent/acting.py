@@ -32,7 +32,7 @@ from agentkit.understanding.tools import Tool
 from agentkit.when import When
 
 MANY = 4
-"""More devices than this are counted in the question before a risky action."""
+"""More devices than this are counted in the question before a risky action; the risky ones are named."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Acting:
 
     def judge(self, user: str | None, source: str) -> Judge:
         """The policy as it holds for a speaker."""
-        return Judge(self.rules, self.tools, self.executor.decide, user, source)
+        return Judge(self.rules, self.tools, self.executor.decide_all, user, source)
 
     def perform_planned(self, entry: Entry, view: HomeView) -> End:
         """Carry out what was planned: understood and bound then, judged and verified now."""
@@ -193,7 +193,8 @@ class Acting:
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling) -> End:
-        action = self.replies.describe(turn.language, (*bound.actions, *ruling.actions), turn.view)
+        apart = ruling.device_ids if bound.n_moved > MANY else ()
+        action = self.replies.describe(turn.language, (*bound.actions, *ruling.actions), turn.view, apart)
         values: dict[str, Any] = {"action": action, "n": bound.n_moved}
         text, said = meant.text or turn.utterance.text, turn.utterance
         asked = consent(bound.steps, ruling, turn.view)

@@ -6,7 +6,7 @@ answer. That is easy to foresee, and a "no" leaves the home as it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.agent.resolve import Step
@@ -39,20 +39,34 @@ class Ruling:
 def evaluate(
     rules: Sequence[PolicyRule], steps: Iterable[Step], view: HomeView, *, user: str | None = None, source: str = "cli"
 ) -> Ruling:
-    """Find the strictest verdict over all steps. Per device the first rule that fits decides; questions are free."""
+    """Find the strictest verdict over all steps; questions are free.
+
+    Per device the first rule that fits decides. A rule about the number of devices comes on top: it must not stand in
+    for a stricter rule about one of them.
+    """
     moving = [step for step in steps if not step.tool.is_query]
     n_devices = len({i for step in moving for i in step.device_ids})
     strictest = Ruling()
     for step in moving:
         for device in [view.device(i) for i in step.device_ids] or [None]:
             fitting = [
-                next((r for r in rules if _fits(r, step, seen, n_devices, user, source)), ALLOWED)
-                for seen in _seen_as(device)
+                r for seen in _seen_as(device) for r in _until_decided(rules, step, seen, n_devices, user, source)
             ]
-            rule = max(fitting, key=lambda r: STRICTNESS.index(r.verdict))
+            rule = max((ALLOWED, *fitting), key=lambda r: STRICTNESS.index(r.verdict))
             if rule.verdict is not Verdict.ALLOW:
                 strictest = stricter(strictest, Ruling(rule.verdict, rule.reason, (device.id,) if device else ()))
     return strictest
+
+
+def _until_decided(
+    rules: Sequence[PolicyRule], step: Step, device: Device | None, n_devices: int, user: str | None, source: str
+) -> Iterator[PolicyRule]:
+    """The rules that fit, up to the first that decides about the device itself."""
+    for rule in rules:
+        if _fits(rule, step, device, n_devices, user, source):
+            yield rule
+            if rule.more_than is None or rule.verdict is Verdict.ALLOW:
+                return
 
 
 def strictness(ruling: Ruling) -> int:

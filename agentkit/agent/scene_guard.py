@@ -21,12 +21,12 @@ from agentkit.agent.verify import same
 from agentkit.devices.adapter import Change, Device
 from agentkit.planned import Consent, Effect
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.types import Action
+from agentkit.types import Action, Args
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Decision, Tool
 
-Decide = Callable[[Tool, Any, Mapping[str, Any]], object]
-"""Runs a tool's function on a device, or on several, under a time limit. None if it fails."""
+Decide = Callable[[Sequence[tuple[Tool, Any, Args]]], Sequence[object]]
+"""Runs tools' functions on a device, or on several, under a time limit. None for one that fails."""
 
 BECOMES = {"opening": "open", "opened": "open", "unlocking": "unlocked", "unlock": "unlocked", "closing": "closed"} | {
     "locking": "locked",
@@ -66,9 +66,10 @@ class Judge:
         for step in steps:
             device = view.device(step.device_ids[0]) if step.tool.name == RESTORE and step.device_ids else None
             if device is not None:
-                decided = self.decide(RESTORE_TOOL, device, step.args)
+                decided = self.decide([(RESTORE_TOOL, device, step.args)])[0]
                 change = decided.changes[device.id] if isinstance(decided, Decision) else Change()
-                ruling = stricter(ruling, self.of_change(change, device, view))
+                found = self.of_change(change, device, view)
+                ruling = replace(stricter(ruling, found), actions=(*ruling.actions, *found.actions))
         return ruling
 
     def of_change(self, change: Change, device: Device, view: HomeView) -> Ruling:
@@ -117,12 +118,13 @@ class Judge:
 
     def _effects(self, steps: Sequence[Step], view: HomeView) -> Iterable[tuple[Effect, Change]]:
         """Changes of devices that a step does not name. What a tool does not tell now, the guard stops later."""
+        asked: list[tuple[Step, Any]] = []
         for step in steps:
             devices = tuple(d for i in step.device_ids if (d := view.device(i)) is not None)
-            if step.tool.is_query or step.tool.scope == "home" or not devices:
-                continue
-            given = devices if step.tool.scope == "devices" else devices[0]
-            decided = self.decide(step.tool, given, step.args)
+            if not step.tool.is_query and step.tool.scope != "home" and devices:
+                asked.append((step, devices if step.tool.scope == "devices" else devices[0]))
+        found = self.decide([(step.tool, given, step.args) for step, given in asked]) if asked else ()
+        for (step, _), decided in zip(asked, found, strict=True):
             changes = decided.changes if isinstance(decided, Decision) else {}
             for device_id, change in changes.items() if isinstance(changes, Mapping) else ():
                 if device_id not in step.device_ids and isinstance(change, Change):
@@ -132,7 +134,8 @@ class Judge:
         """Whether a tool without arguments brings the same state and, as a whole, every value of the change."""
         if any(p.is_required for p in tool.params) or (change.state is None and not change.attributes):
             return False
-        decided = self.decide(tool, replace(device, attributes={**device.attributes, **change.attributes}), {})
+        seen = replace(device, attributes={**device.attributes, **change.attributes})
+        decided = self.decide([(tool, seen, {})])[0]
         wanted = decided.changes.get(device.id) if isinstance(decided, Decision) else None
         if not isinstance(wanted, Change):
             return False

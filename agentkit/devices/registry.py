@@ -105,7 +105,13 @@ class Registry:
             check_endpoint(device.endpoint, self._resolve)  # outside the lock: it may ask a name server
         with self._saving, self._lock:
             before = self._devices.get(device.id)
-            device = with_claims(before or self._base.get(device.id), device)
+            known = before or self._base.get(device.id)
+            if known is not None and known.type != device.type:
+                raise DeviceError(
+                    f"device {device.id}: it is known as a {known.type}, not a {device.type}; "
+                    "register it under another id"
+                )
+            device = with_claims(known, device)
             if before is None and len(self._devices) >= MAX_DEVICES:
                 raise DeviceError(
                     f"device {device.id}: {MAX_DEVICES} devices are registered already; remove some first"

@@ -13,9 +13,10 @@ import pytest
 from agentkit.agent.scene_guard import settled
 from agentkit.assemble import Assembly, Live
 from agentkit.config import App, load_app
-from agentkit.devices.adapter import Device
+from agentkit.devices.adapter import Change, Device
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import Outcome, Reply, Status, Utterance
+from agentkit.understanding.tools import Decision
 
 APP = Path(__file__).parents[2] / "apps" / "smart_home"
 START = datetime(2030, 1, 7, 9, 0)
@@ -174,6 +175,40 @@ def test_the_code_is_asked_for_where_a_scene_needs_it(app: App, monkeypatch: pyt
     assert home.say("4711").outcome is Outcome.DONE
 
 
+def test_a_tool_that_cannot_be_asked_beforehand_moves_nothing_guarded(home: Burgled) -> None:
+    n_calls = 0
+
+    def moody(device: Device) -> Decision:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 1:
+            raise RuntimeError("not now")
+        return Decision({"light.kitchen": Change("off"), "lock.front_door": Change("unlocked")})
+
+    home.scene({"lock.front_door": "unlocked"})
+    tools = home.live.agent._acting.tools
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(tools, "activate_scene", replace(tools["activate_scene"], function=moody))  # type: ignore[arg-type]
+        reply = home.say("activate party time")
+    assert (n_calls, reply.outcome, "front door" in reply.say) == (2, Outcome.FAILED, True)
+    assert (home.state("lock.front_door"), home.state("light.kitchen")) == ("locked", "off")
+
+
+def test_putting_back_what_was_open_on_the_way_is_asked_about_by_what_it_does(home: Burgled) -> None:
+    home.live.registry.report("cover.garage_door", state="Opening")
+    assert home.say("close the garage door").outcome is Outcome.DONE
+    asked = home.say("undo")
+    assert (asked.outcome, "open the garage door" in asked.say) == (Outcome.ASK, True)
+    assert home.state("cover.garage_door") == "closed"
+
+
+def test_a_risky_device_among_many_is_named(home: Burgled) -> None:
+    for n in range(5):
+        home.add(f"cover.b{n}", f"Blind {n}", "closed", device_class="blind")
+    asked = home.say("open all covers")
+    assert (asked.outcome, "the garage door" in asked.say) == (Outcome.ASK, True)
+
+
 # plans
 
 
@@ -230,6 +265,7 @@ def test_a_plan_does_not_open_another_device_that_took_the_place_of_the_one_aske
 def test_a_yes_does_not_count_for_a_device_that_took_the_others_place(home: Burgled, other: dict[str, Any]) -> None:
     shed = home.add("lock.shed", "Shed Door", "locked")
     home.say("unlock the shed door")
+    home.live.registry.remove("lock.shed")
     home.live.registry.upsert(replace(shed, **other))
     assert home.say("yes").outcome is not Outcome.DONE
     assert home.state("lock.shed") == "locked"

@@ -9,6 +9,7 @@ import pytest
 
 from agentkit.devices.adapter import Device, Home, class_of
 from agentkit.devices.registry import Registry
+from agentkit.errors import DeviceError
 
 GARAGE = Device("cover.a", "A", "cover", state="closed", attributes={"device_class": "garage"})
 PLAIN = Device("cover.b", "B", "cover", state="closed")
@@ -70,6 +71,16 @@ def test_registering_again_keeps_the_class_also_after_a_removal(registry: Regist
     registry.remove("cover.a")
     registry.upsert(replace(GARAGE, attributes={"device_class": "curtain"}))
     assert registry.get("cover.a").classes == ("garage", "curtain")
+
+
+def test_a_known_device_does_not_become_another_type(registry: Registry) -> None:
+    with pytest.raises(
+        DeviceError, match=r"cover\.a: it is known as a cover, not a light; register it under another id"
+    ):
+        registry.upsert(replace(GARAGE, type="light"))
+    registry.remove("cover.a")
+    with pytest.raises(DeviceError, match="known as a cover"):
+        registry.upsert(replace(GARAGE, type="light"))
 
 
 def test_a_restart_keeps_claims_and_follows_the_home_file(tmp_path: Path) -> None:
