@@ -17,7 +17,7 @@ from agentkit.agent.turn import Sentence
 from agentkit.planned import NO_CONSENT, Consent
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 from agentkit.when import When
 
@@ -85,7 +85,7 @@ class Pending:
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""
         if self.wanted is Wanted.YES_OR_NO:
-            answer = read_yes_or_no(text, words, known=self._known(words, view))
+            answer = read_yes_or_no(text, words, known=self._known(words, view), telling=self._telling(words, view))
             if answer is None:
                 return None
             return Answered(self.intents, answer, not answer, why="confirmed" if answer else "answered with no")
@@ -117,6 +117,16 @@ class Pending:
             for device in filter(None, map(view.device, intent.selector.device_ids)):
                 area = view.area(device.area)
                 yield from (*device.names, *(area.names if area else ()))
+
+    def _telling(self, words: Words, view: HomeView) -> set[str]:
+        """Words that would mean another device of the same type than those asked about."""
+        ids = {i for intent in self.intents for i in intent.selector.device_ids}
+        types = {device.type for i in ids if (device := view.device(i))}
+        spelled: dict[bool, set[str]] = {True: set(), False: set()}
+        for device in view.devices:
+            if device.type in types:
+                spelled[device.id in ids].update(w for name in device.names for w in fold(name, words).split())
+        return spelled[False] - spelled[True]
 
     def _chosen(self, text: Normalised, words: Words) -> Answered | None:
         assert self.question is not None, self

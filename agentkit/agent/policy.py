@@ -6,6 +6,7 @@ answer. That is easy to foresee, and a "no" leaves the home as it was.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,8 +15,8 @@ from agentkit.devices.adapter import DECLARED_CLASS, Device
 from agentkit.planned import Effect
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import Action
+from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.selecting import has_word
 
 STRICTNESS = tuple(Verdict)
 ALLOWED = PolicyRule(Verdict.ALLOW)
@@ -120,4 +121,16 @@ def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
         names: tuple[str, ...] = (device.name,) if device.device_class is None else ()
     else:
         names = device.names
-    return any(has_word(name, word) for name in names for word in rule.named)
+    spelled = [_spelled(name) for name in names] if rule.named else []
+    return any(_has_word(name, word) for name in spelled for word in rule.named)
+
+
+def _spelled(name: str) -> str:
+    """A name as words: one case, simplified characters, no signs between the words."""
+    words = "".join(c if c.isalnum() else " " for c in simplify(unicodedata.normalize("NFKC", name)).casefold())
+    return f" {' '.join(words.split())} "
+
+
+def _has_word(spelled: str, word: str) -> bool:
+    """Whether a name holds a word of a rule, an English one as a whole."""
+    return (f" {word.casefold()} " if word.isascii() else word) in spelled

@@ -23,7 +23,8 @@ def with_claims(known: Device | None, device: Device) -> Device:
 def keep_class(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes as said, with the class that is known; another class is kept beside it as a claim."""
     kept = {k: v for k, v in said.items() if k not in (DECLARED_CLASS, REPORTED_CLASS)}
-    declared, claims = known.get(DECLARED_CLASS), list(known.get(REPORTED_CLASS) or ())
+    declared, reported = known.get(DECLARED_CLASS), known.get(REPORTED_CLASS)
+    claims = list(reported) if isinstance(reported, list | tuple) else []
     claim = class_of(said.get(DECLARED_CLASS))
     if claim is not None and claim not in (class_of(declared), *claims) and len(claims) < MAX_CLAIMS:
         claims.append(claim)

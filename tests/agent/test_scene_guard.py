@@ -272,7 +272,23 @@ def test_a_yes_does_not_count_for_a_device_that_took_the_others_place(home: Burg
 
 
 @pytest.mark.parametrize(
-    "text", ["yes?", "ok?", "yes ?!", "sure?", "yes? ...", "是吗？", "好吗", "是吗", "可以吗", "好么"]
+    "text",
+    [
+        "yes?",
+        "ok?",
+        "yes ?!",
+        "sure?",
+        "yes? ...",
+        "是吗？",
+        "好吗",
+        "是吗",
+        "可以吗",
+        "好么",
+        "对吧",
+        "是吧",
+        "yes back",
+        "ok, the back one",
+    ],
 )
 def test_a_question_is_no_consent(home: Burgled, text: str) -> None:
     home.say("unlock the front door")

@@ -37,6 +37,9 @@ def cover(name: str, device_class: object = None, **more: object) -> Device:
         cover("The Big One", **{REPORTED_CLASS: ["curtain"]}),
         replace(cover("The Big One"), aliases=("blind",)),
         cover("Garage Blind"),
+        cover("Big_Garage-Door Blind"),
+        cover("ＧＡＲＡＧＥ Blind"),
+        cover("車庫窗簾"),
         cover("Garage Blind", "blind"),
         cover("车库卷帘", "blind"),
         cover("卷帘门"),
@@ -64,7 +67,9 @@ def test_curtains_open_unasked_whatever_they_hang_before(app: App, device: Devic
 
 
 @pytest.mark.parametrize("tool", ["turn_on", "turn_off", "toggle"])
-@pytest.mark.parametrize("name", ["Garage Door Relay", "Front Gate", "Door Lock", "车库门开关", "大门"])
+@pytest.mark.parametrize(
+    "name", ["Garage Door Relay", "Front Gate", "Door Lock", "车库门开关", "大门", "車庫門開關", "garage-door"]
+)
 def test_a_relay_named_after_a_door_is_asked_about(app: App, tool: str, name: str) -> None:
     assert verdict(app, tool, Device("switch.x", name, "switch")) is Verdict.CONFIRM
 
