@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agentkit.devices.adapter import Area, Device, Floor, Home
+from agentkit.devices.adapter import REPORTED_CLASS, Area, Device, Floor, Home
+from agentkit.devices.claims import keep_class, with_claims
 from agentkit.devices.store import Store
 from agentkit.devices.validate import MAX_DEVICES, Resolver, check_device, check_endpoint, check_report
 from agentkit.errors import DeviceError, DeviceUnknown
@@ -54,7 +55,8 @@ class Registry:
             check_device(device, self._areas)
         self._store = Store(store) if store is not None else None
         if self._store is not None:
-            self._devices = self._store.restore(self._base, tuple(self._areas))
+            restored = self._store.restore(self._base, tuple(self._areas))
+            self._devices = {key: _as_known(self._base.get(key), device) for key, device in restored.items()}
 
     @property
     def version(self) -> int:
@@ -103,6 +105,13 @@ class Registry:
             check_endpoint(device.endpoint, self._resolve)  # outside the lock: it may ask a name server
         with self._saving, self._lock:
             before = self._devices.get(device.id)
+            known = before or self._base.get(device.id)
+            if known is not None and known.type != device.type:
+                raise DeviceError(
+                    f"device {device.id}: it is known as a {known.type}, not a {device.type}; "
+                    "register it under another id"
+                )
+            device = with_claims(known, device)
             if before is None and len(self._devices) >= MAX_DEVICES:
                 raise DeviceError(
                     f"device {device.id}: {MAX_DEVICES} devices are registered already; remove some first"
@@ -138,6 +147,7 @@ class Registry:
         with self._lock:
             before = self._get(device_id)
             merged = {k: v for k, v in {**before.attributes, **(attributes or {})}.items() if v is not None}
+            merged = keep_class(before.attributes, merged)
             check_report(device_id, state, merged)
             device = replace(
                 before,
@@ -220,4 +230,13 @@ class Registry:
 
 
 def _identity(device: Device) -> tuple[Any, ...]:
-    return (device.id, device.name, device.aliases, device.type, device.area, device.device_class)
+    return (device.id, device.name, device.aliases, device.type, device.area, device.classes)
+
+
+def _as_known(base: Device | None, device: Device) -> Device:
+    """A saved device under the class of the home file, which may have been written after it was saved."""
+    saved = device.attributes.get(REPORTED_CLASS)
+    if base is None:
+        return device
+    known = replace(base, attributes={**base.attributes, **({REPORTED_CLASS: saved} if saved else {})})
+    return with_claims(known, device)

@@ -171,3 +171,18 @@ def test_direct_action_before_ready_is_503(start: Callable[..., Live]) -> None:
         response = client.post("/v1/devices/light.sink/actions", json={"tool": "turn_on"})
 
     assert response.status_code == 503
+
+
+def test_a_device_keeps_its_class_and_type_whatever_it_says_later(live: Live) -> None:
+    door = {"id": "cover.d", "name": "D", "type": "cover", "state": "closed", "attributes": {"device_class": "Garage"}}
+    curtain = {"device_class": "curtain", "reported_class": []}
+    with live.client as client:
+        client.post("/v1/devices", json=door)
+        client.patch("/v1/devices/cover.d", json={"attributes": curtain})
+        client.put("/v1/devices/cover.d", json={**door, "attributes": curtain})
+        seen = client.post("/v1/devices", json={**door, "attributes": {}}).json()
+        refused = client.put("/v1/devices/cover.d", json={**door, "type": "light"})
+
+    assert seen["attributes"] == {"device_class": "Garage", "reported_class": ["curtain"]}
+    assert refused.status_code == 422
+    assert "known as a cover" in refused.json()["error"]["message"]
