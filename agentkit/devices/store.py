@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 
 from agentkit.devices.adapter import Device
 from agentkit.devices.report import check_report
+from agentkit.devices.rows import device_from_dict, device_to_dict, difference, overlay
 from agentkit.devices.validate import MAX_DEVICES, check_device, short
 from agentkit.errors import DeviceError
 
@@ -54,13 +56,11 @@ class Store:
         for key, row in _table(document, "states").items():
             try:
                 if key in devices:
-                    devices[key] = check_report(_overlay(devices[key], row))
+                    devices[key] = check_report(overlay(devices[key], row))
             except DeviceError as err:
                 bad.append(f"saved state of {short(key)} is left out ({err})")
-        for line in bad[:MAX_WARNINGS]:
-            self._warn(f"{self.path}: {line}")
-        if len(bad) > MAX_WARNINGS:
-            self._warn(f"{self.path}: {len(bad) - MAX_WARNINGS} more saved devices or states are left out")
+        if bad:
+            self._tell(bad)
         return devices
 
     def save(self, base: Mapping[str, Device], devices: Mapping[str, Device]) -> None:
@@ -72,7 +72,7 @@ class Store:
             "format": FORMAT,
             "removed": sorted(key for key in base if key not in devices),
             "devices": {k: device_to_dict(d) for k, d in devices.items() if _is_registered(base.get(k), d)},
-            "states": {k: _difference(base[k], d) for k, d in devices.items() if _has_only_moved(base.get(k), d)},
+            "states": {k: difference(base[k], d) for k, d in devices.items() if _has_only_moved(base.get(k), d)},
         }
         try:
             write_atomically(self.path, json.dumps(document, ensure_ascii=False, indent=1))
@@ -111,13 +111,31 @@ class Store:
         except (OSError, ValueError, RecursionError) as err:
             self._set_aside(f"{type(err).__name__}: {err}")
             return {}
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
+        if not _is_store(document):
             self._set_aside(f"it is not a device store of format {FORMAT}")
             return {}
-        return document
+        return dict(document)
+
+    def _tell(self, bad: list[str]) -> None:
+        """Warn about single entries; the next save drops them, so the file is kept as it is now."""
+        target = self._aside()
+        try:
+            shutil.copyfile(self.path, target)
+        except OSError as err:
+            bad.insert(0, f"no copy of it could be made ({err.strerror or err})")
+        else:
+            bad.insert(0, f"some of it cannot be used; all of it is kept as {target.name}")
+        for line in bad[:MAX_WARNINGS]:
+            self._warn(f"{self.path}: {line}")
+        if len(bad) > MAX_WARNINGS:
+            self._warn(f"{self.path}: {len(bad) - MAX_WARNINGS} more saved devices or states are left out")
+
+    def _aside(self) -> Path:
+        names = (self.path.with_name(f"{self.path.name}.corrupt-{n}") for n in range(1, 10_000))
+        return next(p for p in names if not os.path.lexists(p))
 
     def _set_aside(self, reason: str) -> None:
-        target = next(p for p in _aside_names(self.path) if not p.exists())
+        target = self._aside()
         kept = f"kept as {target.name}"
         try:
             os.replace(self.path, target)
@@ -151,54 +169,6 @@ def write_atomically(path: Path, text: str) -> None:
         os.close(folder)
 
 
-def device_to_dict(device: Device) -> dict[str, Any]:
-    """Plain data of a device, in the words of the home file."""
-    return {
-        "id": device.id,
-        "name": device.name,
-        "type": device.type,
-        "area": device.area,
-        "aliases": list(device.aliases),
-        "state": device.state,
-        "attributes": dict(device.attributes),
-        "available": device.is_available,
-        "endpoint": device.endpoint,
-    }
-
-
-def device_from_dict(row: Mapping[str, Any]) -> Device:
-    """Build a device from plain data. Raises DeviceError naming the field that is missing or of the wrong kind."""
-    if not isinstance(row, Mapping):
-        raise DeviceError("a device must be a mapping with id, name and type")
-    for key, wanted in (("id", str), ("name", str), ("type", str)):
-        if not isinstance(row.get(key), wanted):
-            raise DeviceError(f"device {short(row.get('id'))}: {key} is missing or not text")
-    for key, kinds, wanted_text in _OPTIONAL:
-        if row.get(key) is not None and not isinstance(row[key], kinds):
-            raise DeviceError(f"device {short(row['id'])}: {key} must be {wanted_text}")
-    return Device(
-        row["id"],
-        row["name"],
-        row["type"],
-        row.get("area"),
-        tuple(row.get("aliases") or ()),
-        row.get("state"),
-        dict(row.get("attributes") or {}),
-        row.get("available") is not False,
-        row.get("endpoint"),
-    )
-
-
-_OPTIONAL: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
-    ("area", str, "an area id"),
-    ("aliases", (list, tuple), "a list of names"),
-    ("state", str, "text"),
-    ("attributes", Mapping, "a mapping"),
-    ("available", bool, "true or false"),
-    ("endpoint", str, "a URL"),
-)
-
-
 def _is_registered(base: Device | None, device: Device) -> bool:
     return base is None or _bare(base) != _bare(device)
 
@@ -211,24 +181,10 @@ def _bare(device: Device) -> Device:
     return replace(device, state=None, attributes={}, is_available=True)
 
 
-def _difference(base: Device, device: Device) -> dict[str, Any]:
-    old, new = base.attributes, device.attributes
-    changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
-    gone = {k: None for k in old if k not in new}
-    return {"state": device.state, "attributes": {**changed, **gone}, "available": device.is_available}
-
-
-def _overlay(device: Device, row: Any) -> Device:
-    """Lay a saved state over a device. Raises DeviceError if it is none."""
-    if not isinstance(row, dict) or not isinstance(given := row.get("attributes", {}), dict):
-        raise DeviceError(f"device {device.id}: its saved state is no mapping of state, attributes and available")
-    merged = {**device.attributes, **given}
-    return replace(
-        device,
-        state=device.state if row.get("state") is None else row["state"],
-        attributes={k: v for k, v in merged.items() if v is not None},
-        is_available=row.get("available") is not False,
-    )
+def _is_store(document: Any) -> bool:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return False
+    return all(isinstance(document.get(key, {}), dict) for key in ("devices", "states"))
 
 
 def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -239,7 +195,3 @@ def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _list(document: Mapping[str, Any], key: str) -> Iterable[str]:
     value = document.get(key)
     return [x for x in value if isinstance(x, str)] if isinstance(value, list) else []
-
-
-def _aside_names(path: Path) -> Iterable[Path]:
-    return (path.with_name(f"{path.name}.corrupt-{n}") for n in range(1, 10_000))

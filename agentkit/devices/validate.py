@@ -6,6 +6,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from agentkit.devices.adapter import Device
@@ -53,7 +54,7 @@ def check_device(device: Device, area_ids: Iterable[str]) -> Device:
         )
     if device.endpoint is not None:
         split_endpoint(device.endpoint)
-    return check_report(device)
+    return check_report(replace(device, aliases=tuple(device.aliases)))
 
 
 def is_name(text: object) -> bool:
@@ -84,7 +85,7 @@ def check_endpoint(url: str, resolve: Resolver | None = None) -> str:
     _, host, port = split_endpoint(url)
     addresses = [ipaddress.ip_address(text.partition("%")[0]) for text in (resolve or _resolve)(host, port)]
     if not addresses:
-        raise DeviceError(f"endpoint {short(url)}: {host} has no address")
+        raise DeviceError(f"endpoint {short(url)}: its host has no address")
     for address in addresses:
         if not _is_home_address(address):
             raise DeviceError(
@@ -104,7 +105,7 @@ def _resolve(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as err:
-        raise DeviceError(f"endpoint host {host}: cannot be resolved ({err})") from err
+        raise DeviceError(f"endpoint host {short(host)}: cannot be resolved ({err})") from err
     return [str(row[4][0]) for row in found]
 
 

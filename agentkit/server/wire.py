@@ -220,8 +220,6 @@ def changed(device: Device, patch: DevicePatch) -> Device:
     given = _given(patch, patch.model_fields_set & {"name", "area", "aliases", "endpoint"})
     if given.get("name", "") is None:
         del given["name"]
-    if given.get("aliases", ()) is None:
-        given["aliases"] = ()
     return reported(dataclasses.replace(device, **given), patch.state, patch.attributes, patch.available)
 
 
@@ -236,4 +234,6 @@ _INSIDE = {"available": "is_available"}
 def _given(body: BaseModel, names: Iterable[str]) -> dict[str, Any]:
     """The fields by the names that Device has for them."""
     values = {_INSIDE.get(name, name): getattr(body, name) for name in names}
-    return {name: tuple(value) if name == "aliases" and value else value for name, value in values.items()}
+    if "aliases" in values:
+        values["aliases"] = tuple(values["aliases"] or ())
+    return values

@@ -262,8 +262,17 @@ def test_a_state_report_reaches_the_disk_without_being_asked(tmp_path: Path, mon
 
 @pytest.mark.parametrize(
     "content",
-    [b"{broken", b"", b"\xff\xfe", b"[1]", b'{"format": 99}', b"[" * 100_000, b'{"format": ' + b"9" * 5_000 + b"}"],
-    ids=["half", "empty", "no UTF-8", "a list", "another format", "deep", "a long number"],
+    [
+        b"{broken",
+        b"",
+        b"\xff\xfe",
+        b"[1]",
+        b'{"format": 99}',
+        b'{"format": 1, "states": 5}',
+        b"[" * 100_000,
+        b'{"format": ' + b"9" * 5_000 + b"}",
+    ],
+    ids=["half", "empty", "no UTF-8", "a list", "another format", "no tables", "deep", "a long number"],
 )
 def test_a_store_that_cannot_be_read_is_kept_aside_with_a_warning(tmp_path: Path, content: bytes) -> None:
     store = tmp_path / "devices.json"
@@ -289,7 +298,9 @@ def test_one_bad_entry_in_the_store_does_not_cost_the_others(tmp_path: Path) -> 
     store.write_text(json.dumps(document))
     again = Registry(make_home(), store=store)
     assert {d.id for d in again.devices()} == {"light.lamp", "lock.door", "fan.new"}
-    assert len(again.warnings) == 4
+    assert len(again.warnings) == 5
+    assert "kept as devices.json.corrupt-1" in again.warnings[0]
+    assert json.loads((tmp_path / "devices.json.corrupt-1").read_text()) == document
 
 
 def save_raw(store: Path, states: str, devices: str = "{}") -> None:
@@ -308,7 +319,7 @@ def test_a_saved_state_is_checked_like_a_live_one(tmp_path: Path, row: str) -> N
     registry = Registry(make_home(), store=store)
     assert registry.get("light.lamp") == LAMP
     assert registry.get("lock.door").state == "unlocked"
-    assert len(registry.warnings) == 1
+    assert len(registry.warnings) == 2
     assert registry.close()
 
 
@@ -318,7 +329,7 @@ def test_a_warning_about_a_saved_device_can_be_printed(tmp_path: Path, key: str)
     save_raw(store, "{}", f'{{"{key}": {{"name": "A", "type": "light"}}, "lamp": {{"id": "b", "name": 1}}}}')
     registry = Registry(make_home(), store=store)
     assert len(registry.devices()) == 2
-    assert len(registry.warnings) == 2
+    assert len(registry.warnings) == 3
     assert all(line.isprintable() and line.encode() for line in registry.warnings)
 
 
@@ -327,7 +338,7 @@ def test_many_bad_entries_in_the_store_are_few_lines(tmp_path: Path) -> None:
     save_raw(store, "{}", json.dumps({f"d{n}": {} for n in range(500)}))
     warnings = Registry(make_home(), store=store).warnings
     assert len(warnings) == 6
-    assert "495 more" in warnings[-1]
+    assert "496 more" in warnings[-1]
 
 
 def test_a_saved_device_keeps_the_id_that_it_was_saved_under(tmp_path: Path) -> None:

@@ -47,6 +47,18 @@ def test_registering_again_keeps_what_is_not_said_again(live: Live) -> None:
     assert again.json()["attributes"] == {"brightness": 80}
 
 
+@pytest.mark.parametrize("aliases", [{}, {"aliases": []}, {"aliases": ["台灯"]}])
+def test_names_of_a_registered_device_can_be_compared_and_hashed(live: Live, aliases: dict[str, Any]) -> None:
+    registry = live.service.host.registry
+    with live.client as client:
+        client.post("/v1/devices", json={"id": "light.new", "name": "New", "type": "light", **aliases})
+        client.patch("/v1/devices/light.new", json={"name": "Newer", **aliases})
+        hash(registry.get("light.new").names)
+        client.patch("/v1/devices/light.new", json={"aliases": None})
+
+    assert registry.get("light.new").aliases == ()
+
+
 def test_put_replaces_everything(live: Live) -> None:
     with live.client as client:
         client.post("/v1/devices", json={**LAMP, "attributes": {"brightness": 80}})
