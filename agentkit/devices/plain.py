@@ -11,6 +11,7 @@ MAX_DEPTH = 20
 """Lists and mappings inside each other."""
 MAX_VALUES = 4_000
 MAX_TEXT = 16_384
+MAX_STATE = 255
 MAX_NUMBER = 2**64
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -60,6 +61,20 @@ class FixedList(list[Any]):
 def fixed(value: Any) -> Any:
     """Copy JSON data into what nobody can change. Raises ValueError saying what is wrong with it."""
     return _fixed(value, 0, [MAX_VALUES])
+
+
+def fixed_report(state: Any, attributes: Any) -> tuple[str | None, FixedDict]:
+    """Copy a state and attributes into what nobody can change. Raises ValueError saying what is wrong with them."""
+    what = "state"
+    try:
+        text = None if state is None else check_line(state, MAX_STATE)
+        what = "attributes"
+        table = fixed(attributes)
+        if isinstance(table, FixedDict):
+            return text, table
+        raise ValueError(f"{type(attributes).__name__}, wanted a mapping")
+    except ValueError as err:
+        raise ValueError(f"{what}: {err}") from err
 
 
 def check_line(text: Any, max_chars: int) -> str:

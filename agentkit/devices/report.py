@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from agentkit.devices.adapter import Device
-from agentkit.devices.plain import check_line, fixed
+from agentkit.devices.plain import fixed_report
 from agentkit.errors import DeviceError
 
 MAX_ATTRIBUTES_BYTES = 16_384
-MAX_STATE = 255
 
 
 def reported(
@@ -33,15 +32,10 @@ def check_report(device: Device) -> Device:
 
     Raises DeviceError if state or attributes are too large, too deep or not plain data.
     """
-    what = "state"
     try:
-        state = None if device.state is None else check_line(device.state, MAX_STATE)
-        what = "attributes"
-        attributes = fixed(device.attributes)
+        state, attributes = fixed_report(device.state, device.attributes)
     except ValueError as err:
-        raise DeviceError(f"device {device.id}: {what}: {err}") from err
-    if not isinstance(attributes, dict):
-        raise DeviceError(f"device {device.id}: attributes are {type(attributes).__name__}, wanted a mapping")
+        raise DeviceError(f"device {device.id}: {err}") from err
     n_bytes = len(json.dumps(attributes, ensure_ascii=False).encode())
     if n_bytes > MAX_ATTRIBUTES_BYTES:
         raise DeviceError(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -429,7 +430,10 @@ def test_states_that_cannot_be_saved_now_are_saved_later(
     assert Registry(make_home(), store=store).get("light.lamp").state == "on"
 
 
-def test_devices_are_read_and_report_while_states_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("write", [Registry.flush, lambda registry: registry.upsert(FAN)], ids=["states", "a device"])
+def test_devices_are_read_and_report_while_something_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Registry], object]
+) -> None:
     store, is_writing, go_on = tmp_path / "devices.json", threading.Event(), threading.Event()
     registry = Registry(make_home(), store=store)
     registry.report("light.lamp", state="on")
@@ -440,7 +444,7 @@ def test_devices_are_read_and_report_while_states_are_written(tmp_path: Path, mo
 
     with monkeypatch.context() as slow:
         slow.setattr("agentkit.devices.store.os.fsync", sync_slowly)
-        writing = threading.Thread(target=registry.flush)
+        writing = threading.Thread(target=write, args=(registry,))
         writing.start()
         assert is_writing.wait(5)
         reporting = threading.Thread(target=registry.report, args=("light.lamp",), kwargs={"state": "off"})

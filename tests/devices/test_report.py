@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agentkit.devices.adapter import Change
 from agentkit.devices.registry import Registry
 from agentkit.errors import DeviceError
 from tests.devices.home import LAMP, make_home
@@ -44,6 +45,27 @@ def test_a_state_that_cannot_be_shown_is_kept_as_the_text_that_it_holds() -> Non
     registry.report("light.lamp", state=Odd("on"), attributes={"effect": Odd("glow")})
     lamp = registry.get("light.lamp")
     assert (type(lamp.state), f"{lamp.state} {lamp.attributes}") == (str, "on {'brightness': 100, 'effect': 'glow'}")
+
+
+@pytest.mark.parametrize(
+    ("state", "attributes", "message"),
+    [
+        (5, {}, "state: int, wanted text"),
+        ("\ud800", {}, r"state: the control character U\+D800"),
+        ("on", None, "attributes: NoneType, wanted a mapping"),
+        ("on", [1], "attributes: list, wanted a mapping"),
+        ("on", {"x": object()}, "attributes: a object, wanted plain JSON"),
+        ("on", {"x": nested(500)}, "attributes: nested deeper"),
+    ],
+)
+def test_a_tool_cannot_make_a_change_that_no_device_could_have(state: Any, attributes: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Change(state, attributes)
+
+
+def test_a_change_holds_plain_text_whatever_a_tool_gave_it() -> None:
+    change = Change(Odd("on"), {Odd("effect"): Odd("glow")})
+    assert f"{change}" == "Change(state='on', attributes={'effect': 'glow'})"
 
 
 def test_nobody_changes_a_device_but_by_reporting() -> None:
