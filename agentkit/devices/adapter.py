@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agentkit.devices.plain import fixed_report
+
 DECLARED_CLASS = "device_class"
 REPORTED_CLASS = "reported_class"
 """Attribute with the classes that a device claimed after it was registered."""
@@ -108,12 +110,20 @@ class Home:
 
 @dataclass(frozen=True)
 class Change:
-    """What a device should be after an action; both the command and what read-back is compared with."""
+    """What a device should be after an action; both the command and what read-back is compared with.
+
+    Raises ValueError, in the tool that makes it, for what is not plain JSON data.
+    """
 
     state: str | None = None
     """New state, or None to leave it."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """Only the attributes that change; a value None removes the attribute."""
+
+    def __post_init__(self) -> None:
+        state, attributes = fixed_report(self.state, self.attributes)
+        object.__setattr__(self, "state", state)
+        object.__setattr__(self, "attributes", attributes)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,15 @@ def with_claims(known: Device | None, device: Device) -> Device:
     return replace(device, attributes=keep_class(known.attributes, device.attributes))
 
 
+def as_known(base: Device | None, device: Device) -> Device:
+    """A saved device under the class of the home file, which may have been written after it was saved."""
+    saved = device.attributes.get(REPORTED_CLASS)
+    if base is None:
+        return device
+    known = replace(base, attributes={**base.attributes, **({REPORTED_CLASS: saved} if saved else {})})
+    return with_claims(known, device)
+
+
 def keep_class(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes as said, with the class that is known; another class is kept beside it as a claim."""
     kept = {k: v for k, v in said.items() if k not in (DECLARED_CLASS, REPORTED_CLASS)}
