@@ -48,25 +48,33 @@ class Executor:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         schedule: Schedule | None = None,
+        is_slow: Callable[[str], bool] = lambda _: True,
     ):
-        self._limits, self._clock, self._schedule = limits, clock, schedule
+        """`is_slow` tells by its id whether a device lives on a network, so that others need not wait for it."""
+        self._limits, self._clock, self._schedule, self._is_slow = limits, clock, schedule, is_slow
         self.runner = Runner(max_hung=limits.max_hung, recover_s=limits.recover_s)
         self._mover = Mover(adapter, self.runner, limits, clock, sleep)
 
     def execute(
-        self, steps: Iterable[Step], view: object, *, guard: Guard = lambda *_: None, journal: list[Moved] | None = None
+        self,
+        steps: Iterable[Step],
+        view: object,
+        *,
+        guard: Guard = lambda *_: None,
+        journal: list[Moved] | None = None,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> tuple[ActionResult, ...]:
         """Run the steps; the very same step twice runs once. `view` is what a tool of the home is given.
 
-        Steps run in order, except that one tool moves its devices side by side. Every change is in the journal, in the
+        Steps run in order, except that one tool moves slow devices side by side. Every change is in the journal, in the
         order of the steps, even if it came to nothing.
         """
         end = self._clock() + self._limits.turn_ms / 1000
         results: list[ActionResult] = []
         for batch in batches(unique(steps)):
-            runs = [Run(guard, end) for _ in batch]
+            runs = [Run(guard, end, is_wanted) for _ in batch]
             jobs = [partial(self._step, step, view, run) for step, run in zip(batch, runs, strict=True)]
-            ends = side_by_side(jobs, n_threads=self._limits.n_side_by_side)
+            ends = side_by_side(jobs, n_threads=self._n_threads(i for step in batch for i in step.device_ids))
             for ended, run in zip(ends, runs, strict=True):
                 results += self._spread(ended, run) if isinstance(ended, _Decided) else ended
                 if journal is not None:
@@ -88,12 +96,14 @@ class Executor:
             if not is_held:
                 detail = f"{device_id} was busy with other commands until the turn's time was used up"
                 return [out_of_time(step.action, detail)]
+            if not run.is_wanted():
+                return [out_of_time(step.action, "nobody waits for this turn any more, so it was not sent")]
             return self._decide(step, view, run)
 
     def _decide(self, step: Step, view: object, run: Run) -> list[ActionResult] | _Decided:
         """Read the devices and let the function decide or answer; who cannot be read is left out and listed."""
         jobs = [partial(self._mover.read, device_id, run) for device_id in step.device_ids]
-        reads = side_by_side(jobs, n_threads=self._limits.n_side_by_side)
+        reads = side_by_side(jobs, n_threads=self._n_threads(step.device_ids))
         devices = [read for read in reads if isinstance(read, Device)]
         missing = [
             replace(read, action=Action(step.tool.name, step.args, read.action.device_id))
@@ -141,11 +151,15 @@ class Executor:
             partial(self._mover.move_other, step, device_id, change, decided.devices.get(device_id), one)
             for (device_id, change), one in zip(decision.changes.items(), runs, strict=True)
         ]
-        results = side_by_side(jobs, n_threads=self._limits.n_side_by_side)
+        results = side_by_side(jobs, n_threads=self._n_threads(decision.changes))
         for one in runs:
             run.journal.extend(one.journal)
         results = [replace(result, facts=decision.values) for result in results]
         return [worst(step, results)] if len(step.device_ids) == 1 else results
+
+    def _n_threads(self, device_ids: Iterable[str]) -> int:
+        """Devices of this process answer at once: they keep their order and need no threads."""
+        return self._limits.n_side_by_side if any(map(self._is_slow, device_ids)) else 1
 
     def _keep(self, step: Step, decision: Decision) -> ActionResult:
         """Keep, change or forget timers and plans, and look whether that is so now."""

@@ -42,7 +42,7 @@ def side_by_side(jobs: Sequence[Callable[[], Result]], *, n_threads: int) -> lis
 
     Returns when the last job has ended, so whoever sets a time limit sets it in the jobs. Raises what a job raised.
     """
-    if len(jobs) < 2:
+    if min(len(jobs), n_threads) < 2:
         return [job() for job in jobs]
     results: dict[int, Result] = {}
     errors: list[BaseException] = []

@@ -57,6 +57,8 @@ class Run:
     guard: Guard
     end: float
     """On the clock: when the turn's time is used up."""
+    is_wanted: Callable[[], bool] = lambda: True
+    """Whether somebody still waits for the turn."""
     journal: list[Moved] = field(default_factory=list)
 
 

@@ -96,6 +96,12 @@ class Registry:
         with self._lock:
             return self._get(device_id)
 
+    def is_remote(self, device_id: str) -> bool:
+        """True if the device is known and lives on the network."""
+        with self._lock:
+            device = self._devices.get(device_id)
+            return device is not None and device.endpoint is not None
+
     def upsert(self, device: Device) -> Device:
         """Register a device, or replace the one of that id. Raises DeviceError if it is wrong or cannot be saved."""
         check_device(device, self._areas)
