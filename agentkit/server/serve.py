@@ -18,6 +18,7 @@ import uvicorn
 from agentkit.errors import AddressInUse, AgentKitError, ServerError
 from agentkit.host import Host
 from agentkit.server.app import Service, make_app
+from agentkit.server.connection import Connection
 from agentkit.server.gate import is_loopback
 
 GRACE_S = 1
@@ -74,7 +75,7 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
     """
     config = uvicorn.Config(
         make_app(service),
-        http="h11",
+        http=Connection,
         loop="asyncio",
         ws="none",
         lifespan="off",
@@ -83,7 +84,6 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=15,
-        limit_concurrency=256,
     )
     server = _Server(config)
     failure: list[BaseException] = []
