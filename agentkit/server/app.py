@@ -15,8 +15,8 @@ from agentkit.server.gate import Gate, Limits
 from agentkit.server.metrics import Metrics
 from agentkit.server.worker import Worker
 
-N_TURNS = 16
-"""Turns at once: understanding is one at a time, but devices may take seconds."""
+N_TURNS = 64
+"""Turns at once. Understanding is one at a time, but many may wait for slow devices, each in its line."""
 
 
 @dataclass(frozen=True)

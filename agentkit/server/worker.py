@@ -36,17 +36,15 @@ class _Job:
 class Worker:
     """Jobs start in the order they come; those of one key never overlap, so a slow one holds up only its own.
 
-    Threads are daemons: a handler that hangs must not keep the process from ending.
+    Threads are daemons, because a handler that hangs must not keep the process from ending, and start as needed.
     """
 
     def __init__(self, *, n_threads: int = 1, max_waiting: int = 64, max_wait_s: float = MAX_WAIT_S):
-        self.max_waiting, self._max_wait_s = max_waiting, max_wait_s
+        self.max_waiting, self._max_wait_s, self._n_threads = max_waiting, max_wait_s, n_threads
         self._jobs: deque[_Job] = deque()
         self._busy_keys: set[str] = set()
         self._changed = threading.Condition()
-        self._n_running = 0
-        for number in range(n_threads):
-            threading.Thread(target=self._serve, name=f"turn-{number}", daemon=True).start()
+        self._n_running = self._n_started = 0
 
     @property
     def n_waiting(self) -> int:
@@ -71,6 +69,9 @@ class Worker:
                 raise Busy(f"{self.max_waiting} requests wait already; try again in a second")
             self._jobs.append(job)
             self._changed.notify()
+            if self._n_started < min(self._n_threads, self._n_running + len(self._jobs)):
+                threading.Thread(target=self._serve, name=f"turn-{self._n_started}", daemon=True).start()
+                self._n_started += 1
         timer = loop.call_later(self._max_wait_s, self._expire, job)
         try:
             return cast(tuple[Result, float], await job.future)
@@ -108,8 +109,7 @@ class Worker:
             finally:
                 with self._changed:
                     self._n_running -= 1
-                    self._busy_keys -= {job.key}
-                    self._changed.notify_all()
+                    self._busy_keys -= {job.key}  # this thread takes what waited for the key, or what is next
 
     def _next(self) -> _Job | None:
         return next((job for job in self._jobs if job.key is None or job.key not in self._busy_keys), None)
