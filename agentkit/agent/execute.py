@@ -87,12 +87,12 @@ class Executor:
         return self.runner.call(_key(tool, device.id), run, timeout_ms=self._limits.timeout_ms).value
 
     def _step(self, step: Step, view: object, run: Run) -> list[ActionResult] | _Decided:
-        if not self._mover.left_s(run):
+        if not self._mover.start_s(run):
             return [out_of_time(step.action)]
         if step.tool.is_query or step.tool.scope != "device":
             return self._decide(step, view, run)
         device_id = step.device_ids[0]
-        with self._mover.lines.hold(device_id, self._mover.left_s(run)) as is_held:
+        with self._mover.lines.hold(device_id, self._mover.start_s(run)) as is_held:
             if not is_held:
                 detail = f"{device_id} was busy with other commands until the turn's time was used up"
                 return [out_of_time(step.action, detail)]

@@ -77,6 +77,10 @@ class Mover:
         """Seconds until the turn's time is used up."""
         return max(0.0, run.end - self.clock())
 
+    def start_s(self, run: Run) -> float:
+        """Seconds in which a step may still begin: one that cannot be read back any more is better not begun."""
+        return max(0.0, self.left_s(run) - min(self.limits.verify_ms, self.limits.turn_ms / 4) / 1000)
+
     def limit_ms(self, run: Run) -> float:
         """How long the next call may take."""
         return min(self.limits.timeout_ms, self.left_s(run) * 1000)
@@ -96,7 +100,7 @@ class Mover:
     def move_other(self, step: Step, device_id: str, change: Change, before: Device | None, run: Run) -> ActionResult:
         """Wait for the device's line and move it; one that the step did not name is read and judged first."""
         action = Action(step.tool.name, step.args, device_id)
-        with self.lines.hold(device_id, self.left_s(run)) as is_held:
+        with self.lines.hold(device_id, self.start_s(run)) as is_held:
             if not is_held:
                 return out_of_time(
                     action, f"{device_id} was busy with other commands until the turn's time was used up"

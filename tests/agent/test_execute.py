@@ -327,6 +327,24 @@ def test_the_turns_time_is_kept_inside_a_step_and_nothing_is_sent_after_it():
     assert ("apply", LIGHTS[1].id) not in adapter.log
 
 
+def test_many_turns_for_one_slow_device_end_as_done_or_not_sent_and_never_as_the_devices_fault():
+    _, adapter = many_lights(slow_s=0.05)
+    executor = Executor(adapter, limits=Limits(turn_ms=800, verify_ms=300))
+    results: list[ActionResult] = []
+
+    def turn() -> None:
+        results.extend(executor.execute([step("turn_on", "light.n0")], house_view()))
+
+    threads = [threading.Thread(target=turn) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ends = {(r.status, r.reason) for r in results}
+    assert ends == {(Status.DONE, None), (Status.SKIPPED, "timeout")}
+    assert len([kind for kind, _ in adapter.log if kind == "apply"]) == sum(r.status is Status.DONE for r in results)
+
+
 def test_the_journal_has_the_order_of_the_steps_though_devices_move_side_by_side():
     _, adapter = many_lights()
     journal: list[Moved] = []
