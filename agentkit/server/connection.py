@@ -14,7 +14,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agentkit.server.problems import body_of
 
-MAX_CONNECTIONS = 256
+BACKLOG = 128
+"""Connections that are taken before those taken earlier are read from."""
+MAX_CONNECTIONS = 4 * BACKLOG
+"""Enough that one which asks at once is read from before newer ones could push it out."""
 HEADER_TIMEOUT_S = 5.0
 """From the first byte of a request, or from the connection, to the end of the headers."""
 
@@ -34,7 +37,9 @@ class Connection(H11Protocol):
         if len(self.connections) > self.max_connections:
             idle = [c for c in self.connections if isinstance(c, Connection) and c is not self and not c.is_answering]
             if idle:
-                min(idle, key=lambda c: c._idle_since).transport.abort()
+                oldest = min(idle, key=lambda c: c._idle_since)
+                oldest.transport.abort()
+                self.connections.discard(oldest)  # now, not when the loop comes to it: many may arrive before that
             else:
                 self._refuse(503, "Busy", f"{self.max_connections} requests are being answered; try again in a second")
 

@@ -68,6 +68,7 @@ class Live:
     url: str
     service: Service
     agent: ScriptedAgent
+    server: uvicorn.Server
 
     @property
     def client(self) -> httpx.Client:
@@ -108,7 +109,7 @@ def start() -> Iterator[Callable[..., Live]]:
             thread.join(5)
 
         stops.append(stop)
-        return Live(url_of(listener), service, agent)
+        return Live(url_of(listener), service, agent, server)
 
     yield run
     for stop in stops:
