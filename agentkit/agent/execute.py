@@ -35,6 +35,8 @@ class _Decided:
     decision: Decision
     devices: Mapping[str, Device]
     """As read, by id."""
+    missing: tuple[ActionResult, ...]
+    """Devices that could not be read."""
 
 
 class Executor:
@@ -66,13 +68,21 @@ class Executor:
     ) -> tuple[ActionResult, ...]:
         """Run the steps; the very same step twice runs once. `view` is what a tool of the home is given.
 
+        `is_wanted` is asked until something is sent: what is half done is done to its end.
+
         Steps run in order, except that one tool moves slow devices side by side. Every change is in the journal, in the
         order of the steps, even if it came to nothing.
         """
         end = self._clock() + self._limits.turn_ms / 1000
         results: list[ActionResult] = []
+        begun: list[Run] = []
+
+        def is_going_on() -> bool:
+            return any(run.journal for run in begun) or is_wanted()
+
         for batch in batches(unique(steps)):
-            runs = [Run(guard, end, is_wanted) for _ in batch]
+            runs = [Run(guard, end, is_going_on) for _ in batch]
+            begun += runs
             jobs = [partial(self._step, step, view, run) for step, run in zip(batch, runs, strict=True)]
             ends = side_by_side(jobs, n_threads=self._n_threads(i for step in batch for i in step.device_ids))
             for ended, run in zip(ends, runs, strict=True):
@@ -128,7 +138,7 @@ class Executor:
             done = ActionResult(step.action, Status.DONE, facts=answer.values, reply_key=answer.reply_key)
             return [done, *missing]
         ended = self._decided(step, ran.value, {d.id: d for d in devices}, run)
-        return [*ended, *missing] if isinstance(ended, list) else ended
+        return [*ended, *missing] if isinstance(ended, list) else replace(ended, missing=tuple(missing))
 
     def _decided(
         self, step: Step, decision: Decision, devices: Mapping[str, Device], run: Run
@@ -139,7 +149,7 @@ class Executor:
         if decision.entries:
             return [self._keep(step, decision)]
         if step.tool.scope != "device" or decision.changes.keys() != devices.keys():
-            return _Decided(step, decision, devices)
+            return _Decided(step, decision, devices, ())
         (change,), (before,) = decision.changes.values(), devices.values()
         return [replace(self._mover.move(step, change, before, run), facts=decision.values)]
 
@@ -155,7 +165,7 @@ class Executor:
         for one in runs:
             run.journal.extend(one.journal)
         results = [replace(result, facts=decision.values) for result in results]
-        return [worst(step, results)] if len(step.device_ids) == 1 else results
+        return [worst(step, results)] if len(step.device_ids) == 1 else [*results, *decided.missing]
 
     def _n_threads(self, device_ids: Iterable[str]) -> int:
         """Devices of this process answer at once: they keep their order and need no threads."""

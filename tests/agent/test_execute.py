@@ -328,8 +328,8 @@ def test_the_turns_time_is_kept_inside_a_step_and_nothing_is_sent_after_it():
 
 
 def test_many_turns_for_one_slow_device_end_as_done_or_not_sent_and_never_as_the_devices_fault():
-    _, adapter = many_lights(slow_s=0.05)
-    executor = Executor(adapter, limits=Limits(turn_ms=800, verify_ms=300))
+    _, adapter = many_lights(slow_s=0.1)
+    executor = Executor(adapter, limits=Limits(turn_ms=2400))
     results: list[ActionResult] = []
 
     def turn() -> None:
@@ -359,6 +359,27 @@ def test_a_dead_device_is_left_out_of_a_question_about_many_and_named():
     assert len(answer.facts["items"]) == len(LIGHTS) - 1
     assert (missing.action.device_id, missing.status, missing.reason) == ("light.n3", Status.FAILED, "unavailable")
     assert missing.action.tool == "get_state"
+
+
+def test_a_dead_device_is_left_out_of_an_action_on_many_and_named():
+    _, adapter = many_lights(dead=frozenset({"light.n1"}), slow_s=0)
+    together = replace(
+        with_function("turn_on", lambda devices: Decision({d.id: Change("on") for d in devices})), scope="devices"
+    )
+    results = Executor(adapter).execute([step(together, "light.n0", "light.n1", "light.n2")], house_view())
+    assert [(r.action.device_id, r.status) for r in results] == [
+        ("light.n0", Status.DONE),
+        ("light.n2", Status.DONE),
+        ("light.n1", Status.FAILED),
+    ]
+
+
+def test_a_turn_that_nobody_wants_any_more_is_not_begun_but_ended_once_it_began(bench):
+    steps = [step("turn_on", "light.lamp_1"), step("open_cover", "cover.window")]
+    results = bench.run(*steps, is_wanted=lambda: False)
+    assert {r.status for r in results} == {Status.SKIPPED}
+    results = bench.run(*steps, is_wanted=lambda: not bench.adapter.sent)
+    assert {r.status for r in results} == {Status.DONE}
 
 
 def test_a_question_about_dead_devices_alone_names_each():
