@@ -49,7 +49,6 @@ class Live:
     agent: Agent
     registry: Registry
     understander: Understander
-    adapter: RoutingAdapter
     schedule: Schedule
     ticker: Ticker
 
@@ -61,10 +60,9 @@ class Live:
         )
 
     def close(self) -> None:
-        """Stop what is due later, write the last states and hang up on the devices."""
+        """Stop what is due later and write the last states."""
         self.ticker.close()
         self.registry.close()
-        self.adapter.close()
 
 
 class LazyDecoder:
@@ -143,7 +141,7 @@ class Assembly:
             schedule=schedule,
             pin=self._pin(rules),
         )
-        return Live(agent, registry, self._understander, adapter, schedule, Ticker(schedule, agent.carry_out))
+        return Live(agent, registry, self._understander, schedule, Ticker(schedule, agent.carry_out))
 
     def _pin(self, rules: Sequence[PolicyRule]) -> str | None:
         """The code, if a rule wants one. Raises ConfigError if it does and there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -66,6 +67,8 @@ class Acting:
     now: Callable[[], datetime]
     max_actions: int
     schedule: Schedule
+    unlocked: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered while devices are waited for: nothing of the conversation is touched then."""
 
     @property
     def known(self) -> Mapping[str, Tool]:
@@ -104,7 +107,7 @@ class Acting:
         speaker = Speaker(said.user, said.source, turn.language, *given, said.session, said.text)
         journal: list[Moved] = []
         with turn.timed("execute"):
-            results = self._execute(bound.steps, turn.view, speaker, journal)
+            results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted)
         self._remember(turn, bound, results, journal, meant.n_back)
         sentences = (*refused, *meant.notes)
         return End(outcome_of(results, bound.failures, self.known), sentences, results, bound.failures)
@@ -248,7 +251,12 @@ class Acting:
         self.memory.keep(said.session, said.user, done or tried, None if is_asking else moved)
 
     def _execute(
-        self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker, journal: list[Moved] | None = None
+        self,
+        steps: tuple[Step, ...],
+        view: HomeView,
+        speaker: Speaker,
+        journal: list[Moved] | None = None,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> tuple[ActionResult, ...]:
         home = View(
             self.now(),
@@ -267,7 +275,8 @@ class Acting:
         guard = self.judge(speaker.user, speaker.source).guard(
             view, speaker.asked, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin, stopped=stopped
         )
-        results = self.executor.execute(steps, home, guard=guard, journal=journal)
+        with self.unlocked():
+            results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
         return tuple(_naming(result, stopped) for result in results)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import shlex
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelOption, StateOption
+from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelOption, StateOption, tell
 
 if TYPE_CHECKING:
     from agentkit.config import App
@@ -53,8 +52,7 @@ def run_command(
 
 def say(line: str) -> None:
     """Print one line at once, also into a pipe."""
-    print(line, flush=True)
-    sys.stdout.flush()
+    tell(line)
 
 
 def example(url: str, app: App) -> str:

@@ -124,6 +124,12 @@ class Registry:
         with self._lock:
             return self._generations.get(device_id, 0) if device_id in self._devices else None
 
+    def is_remote(self, device_id: str) -> bool:
+        """True if the device is known and lives on the network."""
+        with self._lock:
+            device = self._devices.get(device_id)
+            return device is not None and device.endpoint is not None
+
     def upsert(self, device: Device) -> Device:
         """Put a device into the home, whatever its name. Raises DeviceError if it is wrong or cannot be saved."""
         return self._register(device.id, lambda _: device, has_any_name=True)

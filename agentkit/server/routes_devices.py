@@ -96,7 +96,7 @@ def router(service: Service) -> APIRouter:
         """Run one action without language, under the same policy."""
         agent = service.host.agent()
         registry.get(device_id)
-        result, _ = await service.worker.run(lambda: agent.act(device_id, body.tool, body.args))
+        result, _ = await service.worker.run(lambda: agent.act(device_id, body.tool, body.args), key=f"/{device_id}")
         return ActionOut.from_result(result)
 
     return routes

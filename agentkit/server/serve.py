@@ -18,6 +18,7 @@ import uvicorn
 from agentkit.errors import AddressInUse, ServerError
 from agentkit.host import Host
 from agentkit.server.app import Service, make_app
+from agentkit.server.connection import BACKLOG, Connection
 from agentkit.server.gate import is_loopback
 
 GRACE_S = 1
@@ -40,7 +41,7 @@ def bind(address: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((address, port))
-        listener.listen(128)
+        listener.listen(BACKLOG)
     except OSError as err:
         listener.close()
         if err.errno == errno.EADDRINUSE:
@@ -74,7 +75,7 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
     """
     config = uvicorn.Config(
         make_app(service),
-        http="h11",
+        http=Connection,
         loop="asyncio",
         ws="none",
         lifespan="off",
@@ -83,7 +84,7 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=15,
-        limit_concurrency=256,
+        backlog=BACKLOG,
     )
     server = _Server(config)
     failure: list[BaseException] = []
