@@ -19,7 +19,7 @@ from agentkit.planned import ScheduleRules
 from agentkit.policy_rules import KEYS as RULE_KEYS
 from agentkit.types import Outcome, Reply, Utterance
 from agentkit.understanding.talk import Talk
-from agentkit.understanding.template_map import KEYS as TEMPLATE_KEYS
+from agentkit.understanding.template_shape import KEYS as TEMPLATE_KEYS
 from agentkit.understanding.words import Words
 from agentkit.yaml_lines import load_yaml, parse_yaml
 

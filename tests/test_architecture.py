@@ -15,7 +15,7 @@ MAX_LINES = 300
 HEAVY = ("onnxruntime", "onnx", "fastapi", "uvicorn", "tokenizers", "torch", "llguidance", "hassil", "numpy", "httpx")
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "planned", "types", "when", "yaml_lines"),
+    ("errors", "planned", "types", "when", "yaml_lines", "yaml_nodes", "yaml_shape"),
     ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "pin_file", "plugins", "policy_rules"),
     ("fetch", "manifest", "planner", "records", "understanding"),
     ("agent", "config", "defaults"),
