@@ -9,7 +9,7 @@ import yaml
 from agentkit.errors import ConfigError
 
 MAX_NODES = 200_000
-"""Most values of a file, each alias counted as all that it stands for: the files of a large home have a tenth of it."""
+"""Most values of a file, each alias counted as all that it stands for: the largest homes have a third of it."""
 
 
 def check_size(root: yaml.Node, path: Path) -> None:
