@@ -13,8 +13,9 @@ from agentkit.assemble import Assembly
 from agentkit.config import App
 from agentkit.dialogues.judge import difference, fate, told
 from agentkit.dialogues.mutate import Mutator
-from agentkit.dialogues.script import Dialogue
+from agentkit.dialogues.script import Dialogue, Step
 from agentkit.dialogues.stage import Seen, Stage
+from agentkit.errors import AgentKitError
 
 log = logging.getLogger(__name__)
 
@@ -108,14 +109,11 @@ class Rehearsal:
         with Stage(self._assembly, self._app, dialogue) as stage:
             for number, step in enumerate(dialogue.steps, 1):
                 said = step.say or f"wait {step.wait_s:g} s"
-                try:
-                    seen.append(stage.play(step))
-                except Exception as err:  # an agent that breaks fails this dialogue, and the others go on
-                    log.exception("%s:%d broke the agent", dialogue.path, step.line)
-                    got = f"{type(err).__name__}: {err}"
-                    return seen, Failure(dialogue.path, step.line, number, said, "no error", got)
-                if (found := difference(step.wanted, seen[-1])) is not None:
+                now = _played(stage, step)
+                found = difference(step.wanted, now) if isinstance(now, Seen) else ("no error", now)
+                if found is not None:
                     return seen, Failure(dialogue.path, step.line, number, said, *found)
+                seen += [now] if isinstance(now, Seen) else []
         return seen, None
 
     def _mutate(
@@ -127,13 +125,22 @@ class Rehearsal:
                 with Stage(self._assembly, self._app, dialogue) as stage:
                     for earlier in dialogue.steps[:number]:
                         stage.play(earlier)
-                    seen = stage.play(step, mutation.text)
-                name = fate(original[number], seen)
+                    seen = _played(stage, step, mutation.text)
+                name = fate(original[number], seen) if isinstance(seen, Seen) else "wrong"
                 wanted = f"{told(original[number])}, or a question or refusal"
-                failure = Failure(
-                    dialogue.path, step.line, number + 1, mutation.text, wanted, told(seen), mutation.kind
-                )
+                got = told(seen) if isinstance(seen, Seen) else seen
+                failure = Failure(dialogue.path, step.line, number + 1, mutation.text, wanted, got, mutation.kind)
                 yield mutation.kind, name, failure if name == "wrong" else None
+
+
+def _played(stage: Stage, step: Step, say: str | None = None) -> Seen | str:
+    """What came of a step, or the error in one line: an agent that breaks fails this one, and the others go on."""
+    try:
+        return stage.play(step, say)
+    except Exception as err:  # edge: whatever breaks becomes a line of the report
+        if not isinstance(err, AgentKitError):
+            log.exception("line %d broke the agent", step.line)
+        return " ".join(f"{type(err).__name__}: {err}".split())
 
 
 def _failure_dict(failure: Failure) -> dict[str, Any]:

@@ -12,12 +12,15 @@ from agentkit.assemble import Assembly
 from agentkit.config import App
 from agentkit.devices.adapter import Device
 from agentkit.dialogues.script import DeviceChange, Dialogue, Step
+from agentkit.errors import ScheduleError
 from agentkit.evaluate import changes
 from agentkit.planned import Entry
 from agentkit.types import ActionResult, Call, Reply, Utterance
 
 MAX_DUE = 500
 """Things that may come due in one wait; a rule that repeats every second would never end."""
+_NO_PIN = "-"
+"""No code that can be said: the one of the environment is no business of a test."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,6 @@ class Stage:
     """One home with its agent and clock, for one performance of a dialogue."""
 
     def __init__(self, assembly: Assembly, app: App, dialogue: Dialogue):
-        """Raises ConfigError if a rule wants a code and the dialogue gives none."""
         self._dialogue, self._now, self._steady = dialogue, dialogue.now, 0.0
         home = replace(app.home, devices=tuple(_changed(d, dialogue.devices.get(d.id)) for d in app.home.devices))
         self._live = assembly.open(
@@ -51,7 +53,7 @@ class Stage:
             policy=dialogue.policy,
             now=lambda: self._now,
             clock=lambda: self._steady,
-            pin=dialogue.pin,
+            pin=dialogue.pin or _NO_PIN,
         )
 
     def __enter__(self) -> Stage:
@@ -94,9 +96,11 @@ class Stage:
         """Let time pass and carry out what comes due, each at its moment."""
         replies: list[Reply] = []
         end = self._now + timedelta(seconds=seconds)
-        while (left := self._live.schedule.seconds_to_next()) is not None and len(replies) < MAX_DUE:
+        while (left := self._live.schedule.seconds_to_next()) is not None:
             if self._now + timedelta(seconds=left) > end:
                 break
+            if len(replies) >= MAX_DUE:
+                raise ScheduleError(f"more than {MAX_DUE} things come due in one wait; wait for less")
             self._pass(left)
             replies += [self._live.agent.carry_out(entry) for entry in self._live.schedule.take_due()]
         self._pass((end - self._now).total_seconds())

@@ -79,6 +79,21 @@ def test_a_code_and_rules_of_the_dialogue_hold(play: Play) -> None:
     assert play(given + ask).n_passed == 1
 
 
+def test_a_rule_that_wants_a_code_needs_none_from_the_environment(play: Play) -> None:
+    given = "- given: {policy: [{tools: [turn_off], then: pin}]}\n  turns:\n"
+    ask = (
+        "  - {say: turn off the lamp, outcome: ask, reason: pin}\n  - {say: '1234', outcome: ask, reason: pin_again}\n"
+    )
+    assert play(given + ask).failures == ()
+
+
+def test_an_error_of_the_agent_fails_that_dialogue_and_the_others_go_on(play: Play) -> None:
+    too_long = f"- turns: [{{say: {'on ' * 300}, outcome: refused}}]\n"
+    report = play(too_long + "- turns: [{wait: 1 s}]\n")
+    assert report.n_passed == 1
+    assert report.failures[0].got.startswith("PromptTooLong: ")
+
+
 def test_a_gap_is_counted_apart(play: Play) -> None:
     report = play("- gap: later\n  turns: [{say: juggle the lamp, outcome: done}]\n- turns: [{wait: 1 s}]")
     assert (report.n_passed, len(report.failures), len(report.gaps)) == (1, 0, 1)
