@@ -38,7 +38,7 @@ class MapOf:
 
 @dataclass(frozen=True)
 class Keys:
-    """A mapping of known keys."""
+    """A mapping of known keys; an empty list or mapping may be left empty."""
 
     known: Mapping[str, Shape]
     required: tuple[str, ...] = ()
@@ -130,7 +130,8 @@ def _check_mapping(value: Mapping[Any, Any], shape: MapOf | Keys, fail: Fail, wh
         if isinstance(shape, Keys) and key not in shape.known:
             raise at(f"unknown key {key!r}{place}; {did_you_mean(str(key), shape.known)}")
         inner = shape.known[key] if isinstance(shape, Keys) else shape.value
-        if value[key] is not None or not isinstance(inner, ListOf | MapOf | Keys):
+        is_left_out = value[key] is None and isinstance(shape, Keys) and isinstance(inner, ListOf | MapOf | Keys)
+        if not is_left_out:
             check_shape(value[key], inner, at, f"{where}.{key}".lstrip("."))
     for key in shape.required if isinstance(shape, Keys) else ():
         if value.get(key) is None:

@@ -15,7 +15,7 @@ from agentkit.assemble import Live, build_agent
 from agentkit.cli.main import main
 from agentkit.cli.new import write_app
 from agentkit.config import KEYS, Limits, load_app
-from agentkit.dialogues.script import KEYS as DIALOGUE_KEYS
+from agentkit.dialogues.shape import KEYS as DIALOGUE_KEYS
 from agentkit.home_file import AREA_KEYS, DEVICE_KEYS, FLOOR_KEYS, HOME_KEYS
 from agentkit.planned import ScheduleRules
 from agentkit.policy_rules import KEYS as RULE_KEYS

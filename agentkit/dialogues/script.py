@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,62 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.config import App
+from agentkit.dialogues.shape import DIALOGUE, OUTCOMES, moment_of, seconds_of
 from agentkit.errors import ConfigError
 from agentkit.policy_rules import PolicyRule, read_rules
 from agentkit.records import NOON
-from agentkit.types import Outcome
 from agentkit.yaml_lines import YamlList, YamlMap, did_you_mean, load_yaml
-from agentkit.yaml_shape import FLAG, TEXT, WORD, WORDS, Anything, Either, Keys, ListOf, MapOf, Scalar, check_shape
-
-OUTCOMES = tuple(o.value for o in Outcome)
-_UNITS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "day": 86_400}
-_WAIT = re.compile(rf"(\d{{1,6}}(?:\.\d+)?) ?({'|'.join(_UNITS)})s?")
-MAX_WAIT_S = 31 * 86_400
-
-
-def _seconds(text: Any) -> float | None:
-    found = _WAIT.fullmatch(str(text))
-    seconds = float(found[1]) * _UNITS[found[2]] if found else None
-    return seconds if seconds is not None and 0 < seconds <= MAX_WAIT_S else None
-
-
-def _moment(text: Any) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(text)).replace(tzinfo=None)
-    except ValueError:
-        return None
-
-
-_DEVICES = MapOf(Keys({"state": WORD, "attributes": MapOf(Anything()), "available": FLAG}))
-_GIVEN = Keys(
-    {
-        **dict.fromkeys(("area", "language", "user"), TEXT),
-        "now": Scalar("a local time such as 2026-01-15 21:30", lambda x: _moment(x) is not None),
-        "pin": Scalar("4 to 12 digits", lambda x: re.fullmatch(r"\d{4,12}", str(x)) is not None),
-        "devices": _DEVICES,
-        "policy": Anything(),
-    }
-)
-_TURN = Keys(
-    {
-        "say": TEXT,
-        "wait": Scalar("a time such as 10 min, 2 h or 1 day", lambda x: _seconds(x) is not None),
-        "area": TEXT,
-        "given": _DEVICES,
-        "outcome": Scalar(f"one of {', '.join(OUTCOMES)}", lambda x: x in OUTCOMES),
-        "reason": WORD,
-        "calls": ListOf(Keys({"tool": WORD, "targets": WORDS, "args": MapOf(Anything())}, required=("tool",))),
-        "answer": Either((TEXT, WORDS)),
-        "slots": MapOf(Anything()),
-        "states": MapOf(Either((WORD, MapOf(Anything())))),
-        "planned": Scalar("how many timers and plans there are", lambda x: isinstance(x, int) and x >= 0),
-    }
-)
-_DIALOGUE = Keys(
-    {"name": TEXT, "given": _GIVEN, "turns": ListOf(_TURN), "mutate": FLAG, "gap": TEXT}, required=("turns",)
-)
-
-KEYS = (*_DIALOGUE.known, *_GIVEN.known, *_TURN.known)
+from agentkit.yaml_shape import ListOf, check_shape
 
 
 @dataclass(frozen=True)
@@ -154,7 +103,7 @@ def read_dialogues(path: Path, app: App) -> tuple[Dialogue, ...]:
     rows = load_yaml(path)
     if not isinstance(rows, YamlList) or not rows:
         raise ConfigError("wanted a list of dialogues, each with turns; see docs/app.md", path=path, line=1)
-    check_shape(rows, ListOf(_DIALOGUE), rows.error)
+    check_shape(rows, ListOf(DIALOGUE), rows.error)
     return tuple(_dialogue(row, path, app) for row in rows)
 
 
@@ -174,7 +123,7 @@ def _dialogue(row: YamlMap, path: Path, app: App) -> Dialogue:
         area,
         given.get("language"),
         given.get("user"),
-        _moment(given["now"]) or NOON if "now" in given else NOON,
+        moment_of(given["now"]) or NOON if "now" in given else NOON,
         None if given.get("pin") is None else str(given["pin"]),
         _changes(row.get("given"), "devices", app),
         _policy(row["given"], app) if "policy" in given else None,
@@ -200,7 +149,7 @@ def _step(row: YamlMap, app: App) -> Step:
         row.line,
         _wanted(row, app),
         row.get("say"),
-        _seconds(row.get("wait")) or 0.0,
+        seconds_of(row.get("wait")) or 0.0,
         row.get("area"),
         _changes(row, "given", app),
     )

@@ -32,6 +32,12 @@ from agentkit.errors import ConfigError
         ),
         ("- turns:\n  - {say: x, outcome: done, calls: [{tool: turn_on, targets: [y]}]}\n", ":2: 'y' is no device"),
         ("- given: {now: soon}\n  turns: [{wait: 1 s}]\n", ":1: [0].given.now is 'soon', wanted a local time"),
+        (
+            "- given: {now: '9999-12-31'}\n  turns: [{wait: 1 s}]\n",
+            ":1: [0].given.now is '9999-12-31', wanted a local time",
+        ),
+        ("- given: {devices: {fan.north: }}\n  turns: [{wait: 1 s}]\n", "[0].given.devices.fan.north is empty, wanted"),
+        ("- turns:\n  - {wait: 1 s, planned: true}\n", ":2: [0].turns[0].planned is True, wanted how many"),
         ("- given: {area: moon}\n  turns: [{wait: 1 s}]\n", ":1: area 'moon' is no area of this home"),
         ("- given: {policy: 3}\n  turns: [{wait: 1 s}]\n", ":1: policy is no list of rules"),
         ("- given: {pin: 12}\n  turns: [{wait: 1 s}]\n", ":1: [0].given.pin is 12, wanted 4 to 12 digits"),
