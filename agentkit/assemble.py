@@ -23,6 +23,7 @@ from agentkit.pin_file import load_pin
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.small_words import small_words
 from agentkit.understanding.talk import read_talk
 from agentkit.understanding.time_words import load_time_words
 from agentkit.understanding.timer_words import load_timer_words
@@ -123,7 +124,8 @@ class Assembly:
         `policy` replaces the app's rules and `pin` its code; `clock` counts the seconds after which questions and
         memories end. What is due later runs once the ticker is started.
         """
-        registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
+        store = None if state_dir is None else state_dir / DEVICES
+        registry = Registry(home, store=store, is_small_word=small_words(self._words.values()))
         adapter = RoutingAdapter(registry)
         rules = self._app.policy if policy is None else policy
         path = None if state_dir is None else state_dir / SCHEDULE

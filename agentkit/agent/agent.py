@@ -22,7 +22,6 @@ from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
 from agentkit.agent.pin import PinLock
 from agentkit.agent.reply import Replies
-from agentkit.agent.resolve import fold
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language
@@ -32,7 +31,7 @@ from agentkit.errors import PromptTooLong
 from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Outcome, Reply, Utterance
-from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.home_view import HomeView, name_key
 from agentkit.understanding.normalise import Normalised, normalise, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -164,7 +163,7 @@ class Agent:
     def _view(self, area: str | None) -> HomeView:
         """Snapshot of the home; the speaker's room may be given by id or by name."""
         registry = self._registry
-        known = next((a.id for a in registry.areas if area and fold(area) in map(fold, (a.id, *a.names))), area)
+        known = next((a.id for a in registry.areas if area and name_key(area) in map(name_key, (a.id, *a.names))), area)
         return HomeView(registry.devices(), registry.areas, registry.floors, known or registry.home.speaker_area)
 
     def _run(self, turn: Turn) -> End:

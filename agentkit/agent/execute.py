@@ -7,7 +7,7 @@ was read back, never what was sent.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from agentkit.agent.verify import has_moved, is_reached, told
 from agentkit.devices.adapter import Adapter, Change, Command, Device
 from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable, DeviceUnknown, ScheduleError
 from agentkit.planned import EntryChange
-from agentkit.types import Action, ActionResult, Status
+from agentkit.types import Action, ActionResult, Args, Status
 from agentkit.understanding.tools import Answer, Decision, Tool
 
 Guard = Callable[[Step, Device, Change], str | None]
@@ -96,8 +96,18 @@ class Executor:
 
     def decide(self, tool: Tool, device: Device) -> Any:
         """Run a tool's function on a device without applying anything. None if it fails."""
-        run = partial(tool.function, device)
-        return self.runner.call(f"tool {tool.name}", run, timeout_ms=self._limits.timeout_ms).value
+        return self.decide_all([(tool, device, {})])[0]
+
+    def decide_all(self, asked: Sequence[tuple[Tool, Any, Args]]) -> list[Any]:
+        """Run functions on what they work on, without applying anything, in one thread and under one time limit.
+
+        None for one that fails; all of them are None if the time is up.
+        """
+        names = ", ".join(sorted({tool.name for tool, _, _ in asked}))
+        ran = self.runner.call(
+            f"tool {names}", lambda: [_tried(*one) for one in asked], timeout_ms=self._limits.timeout_ms
+        )
+        return [None] * len(asked) if ran.problem else ran.value
 
     def _step(self, step: Step, view: object, run: _Run) -> list[ActionResult]:
         devices: list[Device] = []
@@ -199,6 +209,14 @@ class Executor:
             kind = type(ran.value).__name__
             return _failed(Action("", {}, device_id), "bad_result", f"{device_id} was read as {kind}, wanted Device")
         return ran.value
+
+
+def _tried(tool: Tool, given: Any, args: Args) -> Any:
+    """What a function decides. None if it raises: whoever asks takes that as "nobody knows"."""
+    try:
+        return tool.function(given, **args)
+    except Exception:  # noqa: BLE001  edge: an app's code; when it is run for real, the reason is told
+        return None
 
 
 def unique(steps: Iterable[Step]) -> tuple[Step, ...]:

@@ -46,9 +46,9 @@ def run_command(
                 say(f"ready    after {time.perf_counter() - started_at:.1f} s · {url} · Ctrl-C ends it")
                 say(f"try      {example(url, loaded.app)}")
 
-            serve(Service(running, max_text_chars=loaded.app.limits.max_text_chars), listener, on_ready=on_ready)
-    say("stopped, state saved")
-    leave(0)
+            code = serve(Service(running, max_text_chars=loaded.app.limits.max_text_chars), listener, on_ready=on_ready)
+    say("stopped, state saved" if code == 0 else "stopped; the last states are not saved")
+    leave(code)
 
 
 def say(line: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from agentkit.errors import AddressInUse, AgentKitError, ServerError
+from agentkit.errors import AddressInUse, ServerError
 from agentkit.host import Host
 from agentkit.server.app import Service, make_app
 from agentkit.server.gate import is_loopback
@@ -68,7 +68,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], None]) -> int:
-    """Serve until a signal or a failed start-up; return the exit code.
+    """Serve until a signal or a failed start-up; return the exit code: 1 if the last states could not be saved.
 
     The caller's process should end with `leave(code)` afterwards: a thread may still hang in a handler.
     """
@@ -101,10 +101,10 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
         threading.Thread(target=start, name="start-up", daemon=True).start()
         asyncio.run(server.serve(sockets=[listener]))
         service.host.close()
-        service.host.registry.close()
+        is_saved = service.host.registry.close()
     if failure:
         raise failure[0]
-    return 0
+    return 0 if is_saved else 1
 
 
 @contextlib.contextmanager
@@ -125,10 +125,9 @@ def _signals(server: uvicorn.Server, host: Host) -> Iterator[None]:
 
 
 def _cut(host: Host) -> None:
-    with contextlib.suppress(AgentKitError, OSError):
-        host.registry.flush()
+    is_saved = host.registry.close()
     log.warning("something still hangs; leaving without it")
-    leave(0)
+    leave(0 if is_saved else 1)
 
 
 def leave(code: int) -> None:
