@@ -217,6 +217,7 @@ class Agent:
             (*end.results, *end.failures),
             end.expects_reply,
             turn.timings_ms,
+            tuple(s.key for s in end.sentences),
         )
 
 
