@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.entries import TARGETS, Item, Role
-from agentkit.understanding.guard import guard
+from agentkit.understanding.guard import guard_any
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
@@ -43,7 +43,7 @@ class Proposer:
         if text.is_question and not text.is_request:
             return _NOTHING
         lexicon = self.phrases.lexicon(view, words)
-        is_guarded = guard(text.text, words) is not None
+        is_guarded = guard_any(text.text, words, self.words.values()) is not None
         if not is_guarded and (lacking := self._lacking(text, view, words, lexicon)):
             return Understanding(Kind.CALLS, lacking, path="template", why="the value is missing")
         folded = fold(text.text, words)
