@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from agentkit.devices.adapter import Device
 from agentkit.types import Intent
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.guard import guard
@@ -13,6 +14,8 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import select
 from agentkit.understanding.words import Words
 
+Named = tuple[frozenset[str], ...]
+"""For each name in a sentence the ids of the devices called so."""
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 _GUARDED = frozenset(
     {Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER}
@@ -22,6 +25,25 @@ _GUARDED = frozenset(
 def joined(text: str, words: Words) -> str:
     """The text with its commas as words that join: what stands on both sides of one is meant, or nothing is."""
     return _COMMA.sub(f" {words.also[0]} ", text) if words.also else text
+
+
+def named_in(mentions: Sequence[Item], devices: Sequence[Device]) -> Named:
+    """Devices of each name that stands whole in a text and is no word for a place, a kind or a verb as well."""
+    other = {(m.start, m.end) for m in mentions if m.role not in (Role.NAME, Role.PART)}
+    spans: dict[tuple[int, int], set[str]] = {}
+    for m in mentions:
+        if m.role is Role.NAME and (m.start, m.end) not in other:
+            owners = {d.id for d in devices if m.value in d.names}
+            spans.setdefault((m.start, m.end), set()).update(owners)
+    return tuple(frozenset(ids) for ids in spans.values() if ids)
+
+
+def reaches_named(found: Sequence[Intent], said: Named, view: HomeView) -> bool:
+    """Whether calls reach a device of every name that was said: "back" in "the back door" is no idle word."""
+    if not said:
+        return True
+    reached = {d.id for i in found for d in select(i.selector, view)}
+    return all(ids & reached for ids in said)
 
 
 def unrepeated(found: Sequence[Intent], view: HomeView) -> tuple[Intent, ...]:

@@ -69,7 +69,7 @@ class Proposer:
         for cut in lexicon.cuts(known):
             if not any(i.role in _THINGS for i in cut) or _has_kind_for_name(cut, known, lexicon):
                 continue
-            found = self.phrases.read(cut, view, words.language)
+            found = self.phrases.read(cut, known, view, words.language)
             if n_unknown > MAX_UNKNOWN_OF_KIND and not is_hinted and not all(_is_named(i) for i in found):
                 continue
             if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):
