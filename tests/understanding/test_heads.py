@@ -38,8 +38,6 @@ def test_a_thing_whose_verb_was_not_heard_does_not_get_the_next_one(text: str, a
 
 
 @pytest.mark.parametrize("text", ["open the back door", "shut the back door", "close the front door"])
-def test_no_other_device_is_taken_because_a_word_of_a_name_was_passed_over(
-    text: str, ask: Ask, home: HomeView
-) -> None:
+def test_no_other_device_is_taken_because_a_word_of_a_name_was_passed_over(text: str, ask: Ask, home: HomeView) -> None:
     reached = {d for _, ids in calls(text, ask, home) for d in ids}
     assert reached <= {"lock.back_door", "lock.front_door"}
