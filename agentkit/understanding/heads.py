@@ -89,6 +89,11 @@ def is_between(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     return is_joined and all(any(i.role in _THINGS for i in part) for part in (before, after))
 
 
+def is_cut_short(clause: Sequence[Item], after: Sequence[Item]) -> bool:
+    """Whether a verb without an object is followed by another one with nothing between ("lock stop the door")."""
+    return all(i.role in (Role.ACT, Role.STATE) for i in clause) and after[0].role in (Role.ACT, Role.STATE)
+
+
 def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     """Whether a verb that must stand on one side does, and is no preposition ("on the first floor")."""
     if head.leads:

@@ -16,6 +16,7 @@ from agentkit.understanding.heads import (
     VerbTable,
     head_choices,
     is_between,
+    is_cut_short,
     is_placed,
     is_verb_missed,
     verb_table,
@@ -89,7 +90,7 @@ class PhraseTier:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         if words.is_pieces_first:
             cuts = [cut for cut in cuts if not is_guarded(cut, folded, words)]
-        said = self._named_in(folded, view, lexicon)
+        said = self._named_in(folded, view, words)
         found = (
             self._first(cuts, TargetFinder(words, view, names), text.language, said)
             or self._asked(folded, text.is_question, view, words)
@@ -110,9 +111,10 @@ class PhraseTier:
         readings = (self._read(cut, reader, self._verbs[language]) for cut in cuts)
         return next((found for found in readings if found and reaches_named(found, said, targets.view)), ())
 
-    def _named_in(self, folded: str, view: HomeView, lexicon: Lexicon) -> Named:
+    def _named_in(self, folded: str, view: HomeView, words: Words) -> Named:
         """Names in a text of devices that can be acted on."""
-        return named_in(lexicon.mentions(folded), [d for d in view.devices if d.type in self._acted_on])
+        acted_on = [d for d in view.devices if d.type in self._acted_on]
+        return named_in(self.lexicon(view, words).mentions(folded), acted_on, words)
 
     def _absent(
         self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
@@ -139,7 +141,7 @@ class PhraseTier:
         words = self._words[language]
         lexicon = self.lexicon(view, words)
         finder = TargetFinder(words, view, lexicon.names)
-        return self._first([tuple(cut)], finder, language, self._named_in(folded, view, lexicon))
+        return self._first([tuple(cut)], finder, language, self._named_in(folded, view, words))
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
@@ -210,6 +212,8 @@ def _read_clauses(
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
     if any(is_between(head, items, start, end) for (start, end), head in zip(spans, heads, strict=True)):
+        return ()
+    if any(is_cut_short(clause, after) for clause, after in itertools.pairwise(clauses)):
         return ()
     for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
         places = borrowed_places(clauses, n) if is_placed(head, items, start, end) else ()

@@ -28,7 +28,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, quoted_command
+from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command
 from agentkit.understanding.words import Words
 
 
@@ -227,7 +227,8 @@ class Understander:
         words = self._words[text.language]
         folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
         mended = repair(folded, lexicon)
-        heard = {} if mended is not None else {m.text: m.is_exact for m in mend_sound(folded, lexicon)}
+        sounds = mend_sound(folded, lexicon) if mended is None else ()
+        heard = {m.text: m.is_exact for m in sounds if keeps_no(folded, m.text, words)}
         found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         if mended is not None:
             found[mended] = self._match(replace(text, text=mended), view)

@@ -34,3 +34,8 @@ def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, wor
         if outside and not is_free_text and any(m.role is Role.ACT for m in lexicon.mentions(said)):
             return GuardHit("report", quote[0])
     return None
+
+
+def keeps_no(folded: str, mended: str, words: Words) -> bool:
+    """Whether a sentence that was mended by its sound still holds every "no" of the one that was heard."""
+    return all(mended.count(no) >= folded.count(no) for no in words.no)
