@@ -43,7 +43,7 @@ def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
     """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door")."""
     for n, item in enumerate(items[:-1]):
         leads = n == 0 or items[n - 1].role is Role.ALSO
-        is_thing = item.role in (Role.KIND, Role.CLASS) and items[n + 1].role in _THINGS
+        is_thing = item.role in (Role.KIND, Role.CLASS) and items[n + 1].role in _THINGS | {Role.ALL}
         if leads and is_thing and (item.text,) in verbs:
             return True
     return False

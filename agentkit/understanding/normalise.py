@@ -102,6 +102,9 @@ def _without(found: re.Match[str], words: Words) -> str:
     """The text without a frame that was found in it; whole if the frame holds a time or condition of its own."""
     if "rest" in found.re.groupindex:
         return found["rest"]
+    if "doing" in found.re.groupindex:
+        base = words.bases.get(found["doing"].casefold())
+        return found.string if base is None else base + found.string[found.end() :]
     hit = guard(found[0].strip(_ENDS), words, kinds=_LATE)
     if hit is not None and hit.words not in found.re.pattern:  # "if you could" is spelled out by its frame
         return found.string

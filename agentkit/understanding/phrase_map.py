@@ -34,6 +34,8 @@ class ActRule:
     """Words in the name of the one device that the topic means ("make coffee")."""
     is_named: bool = False
     """A device or a kind must be said; the topic alone usually means something else."""
+    is_sweeping: bool = False
+    """"Everything" without a word for a kind means all of these types."""
     is_loose: bool = False
     """No device may be named: who names one has a value in mind, which is then asked for."""
 
@@ -126,6 +128,7 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         "called",
         "named",
         "loose",
+        "sweeping",
     }
     _check(f"acts.{act}", raw, known, path)
     return ActRule(
@@ -141,6 +144,7 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         called=tuple(map(str, raw.get("called") or ())),
         is_named=bool(raw.get("named")),
         is_loose=bool(raw.get("loose")),
+        is_sweeping=bool(raw.get("sweeping")),
     )
 
 

@@ -26,7 +26,7 @@ class Mended:
 
     text: str
     is_exact: bool
-    """The usual sound is the same but for its tone; else a rarer one, or to speakers who do not tell some apart."""
+    """The usual sound of what was heard is the same but for its tone; else a rarer one, or only nearly the same."""
 
 
 def mend_sound(folded: str, lexicon: Lexicon) -> list[Mended]:
@@ -74,7 +74,7 @@ def _is_alike(spoken: str, meant: str, *, is_exact: bool) -> bool:
     if spoken == meant:
         return True
     if is_exact:
-        return bool(_usual(spoken)) and _usual(spoken) == _usual(meant)
+        return _usual(spoken) in _sounds(meant)
     return not _blurred(spoken).isdisjoint(_blurred(meant))
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
-from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, takes_number
+from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
@@ -100,7 +100,7 @@ class Understander:
                 break
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
-            found = found if hit is None else self._not_yet(hit, {})
+            found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
         found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
