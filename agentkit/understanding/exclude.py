@@ -42,10 +42,17 @@ class Excluder:
             rest = _with_others_as_all(
                 f"{text.text[: found.start()]} {text.text[found.end() :]}".strip(" ,."), self.words
             )
-            if not kept or not rest:
+            if not kept or not rest or not self._is_several(rest):
                 return _NOTHING
             return self._without(replace(text, text=rest, taken_back=""), kept)
         return self._forbidden(text)
+
+    def _is_several(self, rest: str) -> bool:
+        """Whether an English command is for several things: of one ("lock but the front door") nothing is left out."""
+        return not rest.isascii() or any(
+            m.role is Role.ALL or (m.role in (Role.KIND, Role.CLASS) and m.text.endswith("s"))
+            for m in self.lexicon.mentions(fold(rest, self.words))
+        )
 
     def _forbidden(self, text: Normalised) -> Understanding:
         """ "leave the bedroom alone, switch off the hall": what is forbidden only takes devices away."""

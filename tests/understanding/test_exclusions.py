@@ -67,6 +67,7 @@ def test_everything_but_one_thing_is_everything_else(ask: Ask, home: HomeView) -
         "don't turn off the lights except the kitchen light",
         "turn off the lights except if i am in the kitchen",
         "everything but the kitchen light",
+        "lock but the front door",
     ],
 )
 def test_an_exclusion_that_is_not_clear_does_nothing(ask: Ask, text: str) -> None:
