@@ -174,9 +174,16 @@ def _is_wanted(group: Group) -> bool:
 
 
 def _is_unclear(group: Group) -> bool:
-    """ "turn on lamp 2", "at nine": a bare number may be a name or a time; only unit, topic or "to" make it a value."""
-    is_bare = any(v.role is Role.NUMBER for v in group.values) and not group.has(Role.UNIT)
-    return is_bare and (group.has(Role.AT) or not group.has(Role.TO, Role.TOPIC))
+    """ "turn on lamp 2", "at nine": a bare number may be a name or a time; only unit, topic or "to" make it a value.
+
+    A number before those belongs to what is set ("lamp 2 to green", "3 lights").
+    """
+    numbers = [v.start for v in group.values if v.role is Role.NUMBER]
+    if not numbers or group.has(Role.UNIT):
+        return False
+    before = [i.start for i in group.items if i.role is Role.TO]
+    before = before or [i.start for i in group.items if i.role is Role.TOPIC]
+    return group.has(Role.AT) or not before or max(numbers) < min(before)
 
 
 def _unit_arg(units: set[str], tool: Tool | None) -> dict[str, Value]:
