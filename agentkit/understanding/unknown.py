@@ -37,9 +37,10 @@ def unknown_name(text: str, lexicon: Lexicon, words: Words, naming_acts: Collect
     ends = [m for m in ends if not _is_series(m, mentions, low, folded)]
     end = ends[0].start if ends else None
     inside = [m for m in mentions if low <= m.start and (end is None or m.end <= end) and m.role is not Role.NUMBER]
-    is_thing = any(m.role in _THINGS for m in inside)
     name = _strip(folded[low:end], low, inside)
-    if not is_led and not (ends and is_thing and name.count(" ") < _MAX_WORDS and _is_told(ends, mentions, folded)):
+    if not is_led and not (
+        ends and _is_thing(name, lexicon) and name.count(" ") < _MAX_WORDS and _is_told(ends, mentions, folded)
+    ):
         return None
     has_value = bool({m.role for m in ends if m.start == end} & {Role.TO, *VALUES}) and any(
         m.role in VALUES for m in ends
@@ -52,6 +53,12 @@ def unknown_name(text: str, lexicon: Lexicon, words: Words, naming_acts: Collect
 def _is_command(verb: Item, folded: str) -> bool:
     """The verb stands first, or in Chinese behind what it acts on."""
     return verb.start == 0 or (not folded.isascii() and verb.end == len(folded))
+
+
+def _is_thing(name: str, lexicon: Lexicon) -> bool:
+    """Whether a name ends in a word for a kind of device, or in that and the number of one of a series."""
+    word = name.rstrip("0123456789 ").rpartition(" ")[2]
+    return bool(word) and any(i.role in (Role.KIND, Role.CLASS) and i.text == word for i in lexicon.at(word, 0))
 
 
 def _is_told(ends: Sequence[Item], mentions: Sequence[Item], folded: str) -> bool:
