@@ -86,6 +86,7 @@ class Excluder:
             understood = self.match(replace(text, text=f"{_first(self.words)}{kind} {text.text}"), self.view)
         if understood.kind is not Kind.CALLS:
             return _NOTHING
+        is_guessed = is_guessed or (is_of_any_kind and _first(self.words) not in text.text.casefold())
         ids = {d.id for d in kept}
         less = [self._less(intent, ids) for intent in understood.intents]
         intents = tuple(i for i in less if i)

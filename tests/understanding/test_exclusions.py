@@ -56,6 +56,12 @@ def test_everything_but_one_thing_is_everything_else(ask: Ask, home: HomeView) -
     assert reached(ask, home, "switch off everything except the TV") == everything - {"media_player.living_room_tv"}
 
 
+def test_all_but_one_lamp_may_mean_only_lamps_and_is_asked_about(ask: Ask) -> None:
+    assert ask("turn off all but the floor lamp").needs_confirmation
+    assert not ask("turn off everything but the floor lamp").needs_confirmation
+    assert not ask("turn off all the lights but the floor lamp").needs_confirmation
+
+
 @pytest.mark.parametrize(
     "text",
     [
