@@ -129,6 +129,7 @@ class ClauseReader:
         for rule in self.phrases.values:
             value = _value(rule, item, units)
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
+            is_said = is_said or (item.role is Role.COLOR and group.has(Role.AREA, Role.HERE))  # "turn the room green"
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
             if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
