@@ -26,6 +26,10 @@ from runtimes.af_native.library import AfLayer, AfMatrix, AfModel, AfStep, Libra
 
 CACHE_DTYPE = np.float16
 """Half of f32 to read per token, and every instruction set here turns it into f32 while loading."""
+SEGMENT = 128
+"""Cache rows that one thread attends to at once; as in src/kernels.hpp."""
+OWN_BYTES = 88
+"""Of the struct that describes one thread's part of the scratch memory."""
 MORE_BUCKETS = (*range(8, 64, 8), 64, 96, 128, 192)
 """Steps of any length are one path here, so more lengths cost nothing and spare steps."""
 FAST_FLAGS = {"x86_64": {"avx2", "fma", "f16c"}, "aarch64": {"asimddp"}}
@@ -117,7 +121,7 @@ def scratch_bytes(spec: DecoderSpec, options: SessionOptions, *, is_f32: bool) -
     group, n_threads = spec.n_heads // spec.n_kv_heads, n_threads_of(options)
     hidden, mixed = round_up(spec.hidden_size, BLOCK), round_up(q_size, BLOCK)
     qkv = round_up(q_size + 2 * spec.n_kv_heads * spec.head_dim, TILE)
-    widest, queries = max(hidden, mixed), max(16 * group, spec.n_heads)
+    widest, queries = max(hidden, mixed), 16 * group
 
     def activations(n_rows: int, columns: int) -> int:
         n = n_rows * round_up(columns, BLOCK)
@@ -125,10 +129,11 @@ def scratch_bytes(spec: DecoderSpec, options: SessionOptions, *, is_f32: bool) -
 
     shared = align(4 * rows * hidden) + align(4 * rows * qkv) + align(4 * rows * mixed)
     shared += activations(rows, widest) + activations(rows, spec.ffn_size)
-    states = align(4 * round_up(queries * (2 + padded), 16) * n_threads)
+    n_segments = round_up(options.max_seq_len, SEGMENT) // SEGMENT
+    shared += align(4 * round_up(spec.n_heads * (2 + padded), 16) * n_segments) + align(OWN_BYTES * n_threads)
     tile = 2 * BLOCK * padded + 16 * group * (BLOCK + 1)
-    own = align(4 * widest) + align(4 * queries * padded) + align(4 * tile) + activations(1, widest)
-    return shared + states + n_threads * own
+    own = align(4 * widest) + align(4 * queries * padded) + align(4 * queries * (2 + padded))
+    return shared + n_threads * (own + align(4 * tile) + activations(1, widest))
 
 
 def rope_table(spec: DecoderSpec, n_positions: int) -> NDArray[np.float32]:
@@ -199,7 +204,8 @@ class AfNativeSession:
             n_layers=spec.n_layers, hidden_size=spec.hidden_size, n_heads=spec.n_heads, n_kv_heads=spec.n_kv_heads,
             head_dim=spec.head_dim, ffn_size=spec.ffn_size, vocab_size=spec.vocab_size,
             padded_head_dim=padded_head_dim(spec.head_dim), max_rows=self.options.buckets[-1],
-            n_threads=n_threads_of(self.options), rms_norm_eps=spec.rms_norm_eps, layers=layers,
+            n_threads=n_threads_of(self.options), rms_norm_eps=spec.rms_norm_eps,
+            max_seq_len=self.options.max_seq_len, layers=layers,
             final_norm=self._address(layout.vectors["final_norm"].offset), embed=embed, head=head,
             rope=self._rope.ctypes.data, scratch=self._scratch.ctypes.data,
         )  # fmt: skip

