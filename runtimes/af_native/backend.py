@@ -185,6 +185,11 @@ class AfNativeSession:
         self._library.step(self._engine, step)
         return self._logits[: self.spec.vocab_size]
 
+    def read_weights_s(self) -> float:
+        """Time a plain read of the mapped weights on the session's threads: no step can be faster."""
+        n_threads = n_threads_of(self.options)
+        return self._library.read_seconds(self._address(0), self._weights.size, n_threads, self.instruction_set)
+
     def scratch_bytes_of_library(self) -> int:
         """Return what the library itself says it works in."""
         return self._library.scratch_bytes(self._model)

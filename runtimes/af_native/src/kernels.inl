@@ -83,7 +83,7 @@ inline void tile_sums(const uint8_t* data, int n_blocks, const Activations& in, 
   const int64_t in_blocks = in.n_columns / BLOCK;
   vf sums[M][PARTS] = {};
   for (int b = 0; b < n_blocks; b++) {
-    if (M == 1) {  // with more tokens the work hides the wait
+    if (row == 0) {  // the first tokens bring the tile in, the others find it in the cache
       for (int i = 0; i < LINES; i++) __builtin_prefetch(data + AHEAD + int64_t(b) * STRIDE + 64 * i);
     }
     const Codes codes = unpack<BITS>(data + int64_t(b) * CODE_BYTES);
