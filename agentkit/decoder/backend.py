@@ -98,6 +98,25 @@ class Session(Protocol):
         ...
 
 
+class AsyncSession(Session, Protocol):
+    """A session of a target that takes the next step while one still runs; steps end in the order they began."""
+
+    def submit(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Any:
+        """Hand over one padded step, as for `step`, and return its fence at once.
+
+        A slot has at most one step in flight, `token_ids` stay as they are until its fence has passed. Raises
+        StepFailed.
+        """
+        ...
+
+    def wait(self, fence: Any) -> Logits:
+        """Return the step's logits once its fence has passed; a view that the next `wait` overwrites.
+
+        Raises StepFailed.
+        """
+        ...
+
+
 class Backend(Protocol):
     """One target. A runtime file exports an instance as `BACKEND`, found through `agentkit.runtimes`."""
 

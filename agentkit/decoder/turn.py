@@ -40,11 +40,16 @@ class Turn:
         self._ends = [0]  # bytes of text up to each id; the last item is behind all of them
         self._n_shown = 0  # bytes given to the detokenizer
         self._has_end_token = False
+        self._is_cancelled = False
         self._settle(0)
+
+    def cancel(self) -> None:
+        """Stop the answer before its next step; may come from any thread."""
+        self._is_cancelled = True
 
     def is_stopped(self) -> bool:
         """Tell whether the caller cancelled or the deadline (on the clock of time.perf_counter) has passed."""
-        if self._cancelled is not None and self._cancelled():
+        if self._is_cancelled or (self._cancelled is not None and self._cancelled()):
             return True
         return self._deadline is not None and time.perf_counter() >= self._deadline
 

@@ -1,0 +1,43 @@
+"""One turn on its way through the scheduler."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from agentkit.decoder.run import Run
+from agentkit.decoder.turn import Turn
+
+
+class Priority(IntEnum):
+    """Whose steps go first."""
+
+    VOICE = 0
+    """Somebody stands in the room and waits."""
+    CHAT = 1
+    BACKGROUND = 2
+
+
+@dataclass(order=True)
+class Job:
+    """One turn, or one call that wants the target for itself, on its way."""
+
+    priority: int
+    number: int
+    """Counts up; among equals the oldest goes first, and a replayed one keeps its place."""
+    turn: Turn | None = field(compare=False)
+    call: Callable[[], Any] | None = field(default=None, compare=False)
+    result: Any = field(default=None, compare=False)
+    run: Run | None = field(default=None, compare=False)
+    """The run on the target that finished it; None if it was stopped in the queue."""
+    error: BaseException | None = field(default=None, compare=False)
+    target: str = field(default="", compare=False)
+    fallback_reason: str | None = field(default=None, compare=False)
+    begun_s: float | None = field(default=None, compare=False)
+    """When it first left the queue, on the clock of time.perf_counter."""
+    prefill_s: float = field(default=0.0, compare=False)
+    decode_s: float = field(default=0.0, compare=False)
+    done: threading.Event = field(default_factory=threading.Event, compare=False)
