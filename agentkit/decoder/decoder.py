@@ -66,18 +66,20 @@ class Decoder:
     def __init__(
         self, sessions: Sequence[tuple[str, Planned]], tokenizer: Tokenizer, *, chat_template: str | None = None,
         max_repeats: int = 64, max_waiting: int = 64, hang_s: float = HANG_S,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic, has_workers: bool = False,
     ):  # fmt: skip
         """`sessions` are targets in planned order, each open or how to open it; the later ones are fallbacks.
 
-        `max_waiting` requests may wait for a slot; a step that takes longer than `hang_s` counts as failed.
+        `max_waiting` requests may wait for a slot; a step that takes longer than `hang_s` counts as failed. With
+        workers each stage of a step has a thread of its own, for measuring.
         """
         self.tokenizer = tokenizer
         self.chat_template = chat_template or tokenizer.chat_template or CHATML
         self._targets, self._encoder = Targets(sessions, clock=clock), PromptEncoder(tokenizer)
         self.scheduler = Scheduler(
-            self._targets, n_known=tokenizer.vocab_size, max_waiting=max_waiting, hang_s=hang_s, clock=clock
-        )
+            self._targets, n_known=tokenizer.vocab_size, max_waiting=max_waiting, hang_s=hang_s, clock=clock,
+            has_workers=has_workers,
+        )  # fmt: skip
         self._max_repeats = max_repeats
         self._lock = threading.Lock()  # guards the encoder's memory
         self._n_turns = 0

@@ -20,6 +20,7 @@ from agentkit.decoder.targets import Targets
 from agentkit.decoder.trace import StageTrace
 from agentkit.decoder.turn import Turn
 from agentkit.decoder.watch import HANG_S, GivenUp, Watch
+from agentkit.decoder.workers import Workers
 from agentkit.errors import AgentKitError, Busy, DecoderError, StepFailed
 
 LINGER_S: Final = 0.25
@@ -35,8 +36,12 @@ class Scheduler:
     def __init__(
         self, targets: Targets, *, n_known: int, max_waiting: int = 64, hang_s: float = HANG_S,
         clock: Callable[[], float] = time.monotonic, pace: Callable[[], None] | None = None,
+        n_in_flight: int | None = None, has_workers: bool = False,
     ):  # fmt: skip
-        """`n_known` ids can be chosen; `pace` is called before every round of steps and may wait a little."""
+        """`n_known` ids can be chosen; `pace` is called before every round of steps and may wait a little.
+
+        `n_in_flight` and `has_workers` change how the stages are driven; the defaults are the faster way.
+        """
         self.trace: StageTrace | None = None
         """Notes the stages of every turn that begins while it is set."""
         self._targets, self._n_known, self._max_waiting = targets, n_known, max_waiting
@@ -45,6 +50,8 @@ class Scheduler:
         self._waiting: list[Job] = []  # a heap
         self._active: dict[Run, Job] = {}  # the driving thread's own, as is the pipeline
         self._pipeline: Pipeline | None = None
+        self._workers: Workers | None = None
+        self._n_in_flight, self._has_workers = n_in_flight, has_workers
         self._watch: Watch | None = None  # of the driving thread; None = there is none
         self._n_jobs, self._is_closed = 0, False
 
@@ -132,6 +139,7 @@ class Scheduler:
             if not self._waiting:
                 self._targets.recover()
                 if not self._cond.wait_for(lambda: bool(self._waiting), timeout=LINGER_S):
+                    self._drop_pipeline()
                     self._watch = None
                     return False
         return True
@@ -143,7 +151,7 @@ class Scheduler:
             if self._active and self._pipeline is not None:
                 if self._pace is not None:
                     self._pace()
-                self._pipeline.advance()
+                (self._workers or self._pipeline).advance()
         except GivenUp:
             raise
         except StepFailed as err:
@@ -185,7 +193,9 @@ class Scheduler:
         if not self._active:  # only now may the target change
             lane = self._targets.current()
             if self._pipeline is None or self._pipeline.lane is not lane:
-                self._pipeline = Pipeline(lane, watch=watch)
+                self._drop_pipeline()
+                self._pipeline = Pipeline(lane, watch=watch, n_in_flight=self._n_in_flight)
+                self._workers = Workers(self._pipeline) if self._has_workers else None
         assert self._pipeline is not None
         self._pipeline.watch = watch
         run = Run(
@@ -201,6 +211,7 @@ class Scheduler:
     def _run_call(self, job: Job) -> None:
         assert job.call is not None, job
         try:
+            self._drop_pipeline()
             job.result = job.call()
         except Exception as err:  # noqa: BLE001 - an edge: whoever called gets it
             job.error = err
@@ -220,7 +231,8 @@ class Scheduler:
 
     def _fall_back(self, err: StepFailed, *, is_hung: bool) -> None:
         """Give up the target and queue everything on its way again, each turn where it stands."""
-        runs, self._active, pipeline, self._pipeline = dict(self._active), {}, self._pipeline, None
+        runs, self._active = dict(self._active), {}
+        pipeline = self._drop_pipeline(is_hung=is_hung)
         if pipeline is not None:
             pipeline.lane.distrust(err, *(run.slot for run in runs))
         try:
@@ -239,7 +251,15 @@ class Scheduler:
         for run, job in self._active.items():
             run.error = err
             self._finish(job, run)
-        self._active, self._pipeline = {}, None
+        self._active = {}
+        self._drop_pipeline()
+
+    def _drop_pipeline(self, *, is_hung: bool = False) -> Pipeline | None:
+        """Take the pipeline apart; what was on its way in it is the caller's to save."""
+        if self._workers is not None:
+            self._workers.stop(is_hung=is_hung)
+        pipeline, self._pipeline, self._workers = self._pipeline, None, None
+        return pipeline
 
     def _add_times(self, job: Job, run: Run) -> None:
         job.prefill_s += run.prefill_s
