@@ -61,7 +61,7 @@ class Chip:
         """Time of that many multiplications when n_rows share each weight."""
         table: Mapping[int, float] = self.compute["utilisation"]
         share = table[max((rows for rows in table if rows <= n_rows), default=min(table))]
-        return n_macs / (self.compute["peak_gmac_s"] * 1e3 * share)
+        return float(n_macs / (self.compute["peak_gmac_s"] * 1e3 * share))
 
 
 @dataclass(frozen=True)
