@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
-import signal
+import os
+import select
 import socket
 import sys
+import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -27,12 +28,10 @@ from agentkit.decoder.child_link import (
 )
 from agentkit.decoder.memory_pool import Pools
 
-_PR_SET_PDEATHSIG = 1
-
 
 def main(handle: int, where: str) -> None:
     """Serve orders on the socket until it closes; `where` is module:attribute of the target."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # a target that hangs must not outlive the host
+    threading.Thread(target=_end_with_host, args=(handle,), daemon=True).start()
     link = socket.socket(fileno=handle)
     module, _, attribute = where.partition(":")
     child: _Child | None = None
@@ -49,6 +48,14 @@ def main(handle: int, where: str) -> None:
                 send(link, child.obey(json.loads(packet), handles))
         except Exception as err:  # noqa: BLE001 - an edge: the host process gets it
             send(link, {"error": type(err).__name__, "message": " ".join(str(err).split()) or type(err).__name__})
+
+
+def _end_with_host(handle: int) -> None:
+    """End the process once the host is gone, even while a target hangs."""
+    poll = select.poll()
+    poll.register(handle, 0)  # no event but the hang-up
+    poll.poll()
+    os._exit(0)
 
 
 class _Child:

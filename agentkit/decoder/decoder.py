@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from agentkit.decoder import score
 from agentkit.decoder.chat import CHATML, Message, Prompt, split_chat
+from agentkit.decoder.governor import Governor
 from agentkit.decoder.grammar import Grammar
 from agentkit.decoder.job import Job, Priority
 from agentkit.decoder.lane import Lane
@@ -67,18 +68,21 @@ class Decoder:
         self, sessions: Sequence[tuple[str, Planned]], tokenizer: Tokenizer, *, chat_template: str | None = None,
         max_repeats: int = 64, max_waiting: int = 64, hang_s: float = HANG_S,
         clock: Callable[[], float] = time.monotonic, has_workers: bool = False,
+        lean: Sequence[tuple[str, Planned]] = (), governor: Governor | None = None,
     ):  # fmt: skip
         """`sessions` are targets in planned order, each open or how to open it; the later ones are fallbacks.
 
         `max_waiting` requests may wait for a slot; a step that takes longer than `hang_s` counts as failed. With
-        workers each stage of a step has a thread of its own, for measuring.
+        workers each stage of a step has a thread of its own, for measuring. The governor paces the steps; at its
+        level n the lean way n, which may be fewer threads or a smaller model with the same tokenizer, goes first.
         """
         self.tokenizer = tokenizer
         self.chat_template = chat_template or tokenizer.chat_template or CHATML
-        self._targets, self._encoder = Targets(sessions, clock=clock), PromptEncoder(tokenizer)
+        self._targets, self._encoder = Targets(sessions, lean=lean, clock=clock), PromptEncoder(tokenizer)
+        self._governor = governor
         self.scheduler = Scheduler(
             self._targets, n_known=tokenizer.vocab_size, max_waiting=max_waiting, hang_s=hang_s, clock=clock,
-            has_workers=has_workers,
+            has_workers=has_workers, governor=governor,
         )  # fmt: skip
         self._max_repeats = max_repeats
         self._lock = threading.Lock()  # guards the encoder's memory
@@ -140,7 +144,12 @@ class Decoder:
 
     def status(self) -> dict[str, Any]:
         """Return target, planned order, fallback reason, pools, slots and queue, without waiting for a turn."""
-        return {**self._targets.describe(), "queue": self.scheduler.describe(), "n_turns": self._n_turns}
+        return {
+            **self._targets.describe(),
+            "queue": self.scheduler.describe(),
+            "governor": self._governor.describe() if self._governor else None,
+            "n_turns": self._n_turns,
+        }
 
     def close(self) -> None:
         """Cancel what is on its way and close every session."""

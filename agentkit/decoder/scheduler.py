@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from agentkit.decoder.governor import Governor
 from agentkit.decoder.job import Job, Priority
 from agentkit.decoder.pipeline import Pipeline
 from agentkit.decoder.run import Run
@@ -35,17 +36,17 @@ class Scheduler:
 
     def __init__(
         self, targets: Targets, *, n_known: int, max_waiting: int = 64, hang_s: float = HANG_S,
-        clock: Callable[[], float] = time.monotonic, pace: Callable[[], None] | None = None,
+        clock: Callable[[], float] = time.monotonic, governor: Governor | None = None,
         n_in_flight: int | None = None, has_workers: bool = False,
     ):  # fmt: skip
-        """`n_known` ids can be chosen; `pace` is called before every round of steps and may wait a little.
+        """`n_known` ids can be chosen; the governor may pause between steps and asks for leaner targets.
 
         `n_in_flight` and `has_workers` change how the stages are driven; the defaults are the faster way.
         """
         self.trace: StageTrace | None = None
         """Notes the stages of every turn that begins while it is set."""
         self._targets, self._n_known, self._max_waiting = targets, n_known, max_waiting
-        self._hang_s, self._clock, self._pace = hang_s, clock, pace
+        self._hang_s, self._clock, self._governor = hang_s, clock, governor
         self._cond = threading.Condition()
         self._waiting: list[Job] = []  # a heap
         self._active: dict[Run, Job] = {}  # the driving thread's own, as is the pipeline
@@ -149,8 +150,8 @@ class Scheduler:
         try:
             self._admit(watch)
             if self._active and self._pipeline is not None:
-                if self._pace is not None:
-                    self._pace()
+                if self._governor is not None:
+                    self._governor.pace()
                 (self._workers or self._pipeline).advance()
         except GivenUp:
             raise
@@ -191,6 +192,8 @@ class Scheduler:
 
     def _begin(self, job: Job, turn: Turn, watch: Watch) -> None:
         if not self._active:  # only now may the target change
+            if self._governor is not None:
+                self._targets.set_level(self._governor.level)
             lane = self._targets.current()
             if self._pipeline is None or self._pipeline.lane is not lane:
                 self._drop_pipeline()

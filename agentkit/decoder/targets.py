@@ -35,7 +35,7 @@ Planned = Session | Opener
 """A target that is open already, or how to open it when it is needed."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Entry:
     """One planned target."""
 
@@ -52,10 +52,16 @@ class _Entry:
 class Targets:
     """Owns the lanes. A failed target is tried again in the background, and used again once that went well."""
 
-    def __init__(self, planned: Sequence[tuple[str, Planned]], *, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, planned: Sequence[tuple[str, Planned]], *, lean: Sequence[tuple[str, Planned]] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ):  # fmt: skip
+        """`lean` are ways of running that draw less and less power, for the levels of a governor."""
         if not planned:
             raise DecoderError("the decoder got no target, wanted at least one; see `agentkit plan`")
-        self._entries = [_Entry(name, target, Breaker(clock)) for name, target in planned]
+        self._planned = [_Entry(name, target, Breaker(clock)) for name, target in planned]
+        self._lean = [_Entry(name, target, Breaker(clock)) for name, target in lean]
+        self._entries = self._planned  # in the order that the level asks for
         self._used = self._entries[0]
         self._n_fallbacks = 0
         self._probe: threading.Thread | None = None
@@ -63,13 +69,17 @@ class Targets:
     @property
     def fallback_reason(self) -> str | None:
         """Why the first planned target is not the one in use; None if it is."""
-        before = self._entries[: self._entries.index(self._used)]
+        before = self._before_used()
         return "; ".join(f"{entry.name}: {entry.breaker.reason}" for entry in before if entry.breaker.is_open) or None
 
     @property
     def name(self) -> str:
         """Name of the target in use."""
         return self._used.name
+
+    def set_level(self, level: int) -> None:
+        """Prefer the lean way of that level, then those above it; 0 = none. Counts from the next `current` on."""
+        self._entries = [*self._lean[:level][::-1], *self._planned]
 
     def current(self) -> Lane:
         """Return the lane of the first target that is not failing, opening it if need be.
@@ -93,7 +103,7 @@ class Targets:
         """Run every bucket of the target in use three times; one that fails is replaced by the next."""
         while True:
             lane = self.current()
-            if lane.warm_ms and self._used is not self._entries[0]:  # a fallback was warmed up when it was opened
+            if lane.warm_ms and self._used is not self._planned[0]:  # a fallback was warmed up when it was opened
                 return
             try:
                 lane.warm_up()
@@ -109,7 +119,7 @@ class Targets:
 
     def recover(self) -> None:
         """Try targets before the one in use whose back-off is over, in a thread of its own; returns at once."""
-        due = [e for e in self._entries[: self._entries.index(self._used)] if e.breaker.is_due and not e.is_hung]
+        due = [entry for entry in self._before_used() if entry.breaker.is_due and not entry.is_hung]
         if due and (self._probe is None or not self._probe.is_alive()):
             self._probe = threading.Thread(target=self._try, args=(due[0],), name=f"probe-{due[0].name}", daemon=True)
             self._probe.start()
@@ -118,19 +128,23 @@ class Targets:
         """Close every open session."""
         if self._probe is not None:
             self._probe.join(timeout=1.0)  # it may hang in a target; then it is left behind
-        for entry in self._entries:
+        for entry in (*self._planned, *self._lean):
             self._close(entry)
 
     def describe(self) -> dict[str, Any]:
         """Return target, order, reason and what failed for health reports."""
         return {
             "target": self.name,
-            "planned": [entry.name for entry in self._entries],
+            "planned": [entry.name for entry in self._planned],
             "fallback_reason": self.fallback_reason,
             "n_fallbacks": self._n_fallbacks,
-            "breakers": {entry.name: entry.breaker.describe() for entry in self._entries},
+            "breakers": {entry.name: entry.breaker.describe() for entry in (*self._lean, *self._planned)},
             **(self._used.lane.describe() if self._used.lane else {}),
         }
+
+    def _before_used(self) -> list[_Entry]:
+        at = self._entries.index(self._used) if self._used in self._entries else 0
+        return self._entries[:at]
 
     def _first_closed(self) -> _Entry:
         return next(entry for entry in self._entries if not entry.breaker.is_open)
@@ -140,14 +154,14 @@ class Targets:
             return Lane(entry.name, cast(Session, entry.planned))
         opened = entry.planned()
         lane = Lane(entry.name, opened.session, opened.pools, prefixes=opened.prefixes)
-        if entry is not self._entries[0]:  # somebody may be waiting for an answer: once over each path is enough
+        if entry is not self._planned[0]:  # somebody may be waiting for an answer: once over each path is enough
             lane.warm_up(n_runs=1)
         return lane
 
     def _fail(self, entry: _Entry, err: AgentKitError) -> None:
         entry.breaker.trip(str(err))
         if all(other.breaker.is_open for other in self._entries):
-            for other in self._entries:  # nothing is left, so the next turn tries the plan from the top
+            for other in (*self._lean, *self._planned):  # nothing is left, so the next turn tries the plan from the top
                 other.breaker.close()
                 if other.is_hung:
                     other.lane, other.is_hung = None, False

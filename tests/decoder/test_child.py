@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from agentkit.decoder.chat import Message
 from agentkit.decoder.child import ChildBackend, ChildSession
 from agentkit.decoder.decoder import Decoder, Generation
 from agentkit.decoder.memory_pool import Pools
+from agentkit.decoder.targets import Opened
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.errors import BackendUnavailable, CheckpointError
 from runtimes.reference import BACKEND as REFERENCE
@@ -78,6 +80,25 @@ def test_a_healthy_child_answers_like_the_same_target_in_this_process(
     spare = Decoder([("npu", child), ("good", open_reference(tiny_gguf))], tiny_tokenizer)
     assert ask(spare, "one").fallback_reason == "npu: npu: its process died by SIGKILL"
     assert ChildBackend("npu", f"{WHERE}:HEALTHY").plan(tiny_gguf, OPTIONS) == child.sizes
+
+
+def test_a_child_outlives_the_thread_that_opened_it_and_not_the_host(
+    tiny_gguf: Path, tiny_tokenizer: Tokenizer
+) -> None:
+    sessions: list[ChildSession] = []
+
+    def open_it() -> Opened:
+        sessions.append(open_child(tiny_gguf, "HEALTHY"))
+        return Opened(sessions[-1])
+
+    decoder = Decoder([("npu", open_it), ("good", open_reference(tiny_gguf))], tiny_tokenizer)
+    assert ask(decoder).target == "npu"
+    for thread in threading.enumerate():
+        if thread.name == "decoder":
+            thread.join(30)
+    assert ask(decoder).target == "npu"
+    sessions[0]._process._link.close()  # what the kernel does for a host that was killed
+    assert sessions[0]._process._child.wait(30) == 0
 
 
 def test_what_cannot_be_opened_is_told_and_leaves_no_process(tiny_gguf: Path, tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_after_200_random_disconnects_all_slots_are_free_and_a_turn_is_as_ever(
     session = RecordingSession(open_reference(tiny_gguf, FOUR))
     decoder = Decoder([("reference", session)], tiny_tokenizer)
     decoder.warm_up()
-    grammar = Grammar.compile('start: ("turn_on" | "turn_off") "(" /[a-z]{4,12}/ ")"', tiny_tokenizer)
+    grammar = Grammar.compile('start: ("turn_on" | "turn_off") "(" /[a-z]{4,9}/ ")"', tiny_tokenizer)
     static = Message("system", "You control the devices of one home. " * 3)
     command = decoder.chat_prompt([static, Message("user", "turn on the light")])
     expected = decoder.generate(command, grammar=grammar, max_tokens=40)
@@ -198,7 +198,7 @@ def test_after_200_random_disconnects_all_slots_are_free_and_a_turn_is_as_ever(
     def visit(seed: int) -> None:
         own = random.Random(seed)
         prompt = decoder.chat_prompt([static, Message("user", "x " * own.randrange(1, 12))])
-        leaves_after, asked, steps_then = own.randrange(0, 16), 0, -1
+        leaves_after, asked, steps_then = own.randrange(0, 13), 0, -1
 
         def is_gone() -> bool:
             nonlocal asked, steps_then
