@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from agentkit.decoder import score
+from agentkit.decoder.caller import Caller, Priority, calling, current_caller
 from agentkit.decoder.chat import CHATML, Message, Prompt, split_chat
 from agentkit.decoder.governor import Governor
 from agentkit.decoder.grammar import Grammar
-from agentkit.decoder.job import Job, Priority
+from agentkit.decoder.job import Job
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.prompt_encoder import PromptEncoder
 from agentkit.decoder.sampler import Sampling
@@ -27,7 +28,7 @@ from agentkit.decoder.turn import Finish, Turn
 from agentkit.decoder.watch import HANG_S
 from agentkit.errors import DecoderError, StepFailed
 
-__all__ = ["Decoder", "Generation", "Priority", "Prompt"]
+__all__ = ["Caller", "Decoder", "Generation", "Priority", "Prompt", "calling"]
 
 _GREEDY: Final = Sampling()
 _Result = TypeVar("_Result")
@@ -91,25 +92,28 @@ class Decoder:
     def generate(
         self, prompt: Prompt, *, grammar: Grammar | None = None, max_tokens: int, sampling: Sampling = _GREEDY,
         on_text: Callable[[str], None] | None = None, cancelled: Callable[[], bool] | None = None,
-        deadline_s: float | None = None, priority: Priority = Priority.CHAT,
+        deadline_s: float | None = None, priority: Priority | None = None,
     ) -> Generation:  # fmt: skip
         """Answer a prompt; on_text gets whole characters as they come, from the thread that drives the target.
 
-        Both callbacks must return quickly. Raises Busy if too many requests wait, PromptTooLong, GrammarError, what
-        on_text raises, and StepFailed once the last planned target has failed.
+        Both callbacks must return quickly. What is not said of the caller here is taken from `calling`. Raises Busy if
+        too many requests wait, PromptTooLong, GrammarError, what a callback raises, and StepFailed once the last
+        planned target has failed.
         """
         if max_tokens < 1:
             raise DecoderError(f"max_tokens is {max_tokens}, wanted 1 or more")
-        started = time.perf_counter()
+        started, caller = time.perf_counter(), current_caller()
         with self._lock:
             prompt_ids, n_prefix = self._encoder.encode(prompt)
         tokenized = time.perf_counter()
         turn = Turn(
             self.tokenizer, prompt_ids, n_prefix=n_prefix, grammar=grammar, max_tokens=max_tokens,
-            sampling=sampling, on_text=on_text, cancelled=cancelled, max_repeats=self._max_repeats,
+            sampling=sampling, on_text=on_text, cancelled=cancelled or caller.is_gone, max_repeats=self._max_repeats,
             deadline=None if deadline_s is None else started + deadline_s,
         )  # fmt: skip
-        job = None if turn.finish is not None else self.scheduler.run(turn, priority)  # a grammar may leave no choice
+        job = None
+        if turn.finish is None:  # else the grammar leaves no choice
+            job = self.scheduler.run(turn, caller.priority if priority is None else priority)
         self._n_turns += 1
         timings = {"tokenize": tokenized - started, **_timings_s(job, tokenized)}
         return self._generation(turn, job, {**timings, "total": time.perf_counter() - started})

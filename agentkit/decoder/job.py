@@ -5,20 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any
 
 from agentkit.decoder.run import Run
 from agentkit.decoder.turn import Turn
-
-
-class Priority(IntEnum):
-    """Whose steps go first."""
-
-    VOICE = 0
-    """Somebody stands in the room and waits."""
-    CHAT = 1
-    BACKGROUND = 2
 
 
 @dataclass(order=True)

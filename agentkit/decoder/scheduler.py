@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from agentkit.decoder.caller import Priority
 from agentkit.decoder.governor import Governor
-from agentkit.decoder.job import Job, Priority
+from agentkit.decoder.job import Job
 from agentkit.decoder.pipeline import Pipeline
 from agentkit.decoder.run import Run
 from agentkit.decoder.targets import Targets

@@ -14,7 +14,7 @@ import pytest
 
 from agentkit.decoder.backend import Logits, SessionOptions, TokenIds
 from agentkit.decoder.chat import Message
-from agentkit.decoder.decoder import Decoder, Generation, Priority, Prompt
+from agentkit.decoder.decoder import Caller, Decoder, Generation, Priority, Prompt, calling
 from agentkit.decoder.grammar import Grammar
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.errors import Busy, DecoderError, PromptTooLong
@@ -224,6 +224,15 @@ def test_after_200_random_disconnects_all_slots_are_free_and_a_turn_is_as_ever(
     again = decoder.generate(command, grammar=grammar, max_tokens=40)
     assert (again.token_ids, again.logprob) == (expected.token_ids, expected.logprob)
     assert decoder.status()["fallback_reason"] is None
+
+
+def test_what_a_server_knows_of_its_client_reaches_the_decoder(tiny_gguf: Path, tiny_tokenizer: Tokenizer) -> None:
+    session = RecordingSession(open_reference(tiny_gguf))
+    decoder = Decoder([("reference", session)], tiny_tokenizer)
+    with calling(Caller(is_gone=lambda: len(session.steps) >= 4)):
+        assert decoder.generate(Prompt("", "go"), max_tokens=50).finish == "cancelled"
+    assert len(session.steps) == 4
+    assert decoder.generate(Prompt("", "go"), max_tokens=5).finish == "length"
 
 
 def test_a_hung_target_is_given_up_and_its_turn_goes_on_elsewhere(tiny_gguf: Path, tiny_tokenizer: Tokenizer) -> None:
