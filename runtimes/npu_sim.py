@@ -62,8 +62,31 @@ class Fence:
     """Where its logits lie."""
 
 
+@dataclass(frozen=True)
+class Rung:
+    """One way of working together, and how many steps may be in flight in it."""
+
+    name: str
+    why: str
+    way: Way
+    n_in_flight: int
+
+
+LADDER = (
+    Rung("synchronous", "every transfer and kernel is waited for, the cache is copied in each step", SYNCHRONOUS, 1),
+    Rung("cache bound", "rows of the cache stay in the chip's memory", Way(True, True, False, False, False), 1),
+    Rung("kernels back to back", "one fence per step", Way(True, True, True, False, False), 1),
+    Rung("tiles double-buffered", "weights come while the last ones are multiplied", Way(is_pass_shared=False), 1),
+    Rung("four buffers", "the host works on other requests meanwhile", Way(is_pass_shared=False), N_IN_FLIGHT),
+    Rung("passes shared", "steps that wait go along in one pass over the weights", Way(), N_IN_FLIGHT),
+)
+"""From waiting for everything to overlapping everything, one thing at a time."""
+
+
 class NpuSimSession:
     """An opened model; steps end in the order they were submitted."""
+
+    ladder = LADDER
 
     def __init__(self, core: Session, chip: Chip, way: Way, pools: Pools):
         self.spec, self.options, self.kv = core.spec, core.options, core.kv
@@ -74,6 +97,12 @@ class NpuSimSession:
         shape = (N_IN_FLIGHT, core.spec.vocab_size)
         self._results = pools.temp.alloc("results in flight", shape, np.float32)  # [N_IN_FLIGHT, vocab_size] f32
         self._in_flight: deque[tuple[Fence, int]] = deque()
+
+    def restart(self, rung: Rung, *, has_events: bool = False) -> None:
+        """Set the virtual clock to zero and work together in another way; nothing may be in flight."""
+        assert not self._in_flight, self._in_flight
+        chip, spec = self.timeline.chip, self.spec
+        self.timeline = Timeline(chip, spec, rung.way, events=[] if has_events else None)
 
     def submit(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Fence:
         """Queue a step; its numbers are there at once, its fence passes when the chip would be done."""

@@ -74,11 +74,13 @@ def session_command(
 ) -> None:
     """Run one long session and watch memory and the time of each step; exit code 1 if memory grows."""
     from agentkit.bench.session import MAX_GROWTH_MB, session_bench
+    from agentkit.cli.bench_show import draw
 
     checkpoint = _checkpoint(_model(model))
     with _progress("steps", steps) as on_step:
         result = session_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_steps=steps, on_step=on_step)
     _write(out, "session", result)
+    draw(out, "session", result)
     if json:
         print(_as_json(result))
     else:
