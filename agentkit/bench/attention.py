@@ -13,7 +13,7 @@ from agentkit.compiler.af_graph import BLOCK, HIDDEN, AttentionShape, build_atte
 from agentkit.decoder.backend import DecoderSpec
 
 Run = Callable[[int], Any]
-LENGTHS = (1, 32, 64, 128, 256, 512, 1024, 1536, 2048)
+LENGTHS = (1, 8, 32, 64, 128, 256, 512, 1024, 2048)
 GQA, BLOCKWISE, PLAIN = "GroupQueryAttention", "AF, blocks of 32", "plain softmax (NumPy)"
 _N_ROUNDS, _N_CALLS = 7, 20
 

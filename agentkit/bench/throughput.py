@@ -43,11 +43,11 @@ MODES = (
 
 
 def throughput_bench(
-    checkpoint: Path, *, cache_dir: Path, target: str = "cpu_onnx", rounds: int = 3, load: Load | None = None,
-    trace: StageTrace | None = None, on_round: Callable[[int], None] | None = None,
+    checkpoint: Path, *, cache_dir: Path, target: str = "cpu_onnx", n_threads: int = 0, rounds: int = 3,
+    load: Load | None = None, trace: StageTrace | None = None, on_round: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Answer the same requests in every mode, by turns; the trace is of the second one."""
-    options = SessionOptions(max_seq_len=256, n_slots=N_CLIENTS, buckets=(1, 16, 32))
+    options = SessionOptions(max_seq_len=256, n_slots=N_CLIENTS, buckets=(1, 16, 32), n_threads=n_threads)
     opened, load = open_warm(checkpoint, target, options, cache_dir), load or Load(n_requests=8)
     lane, tokenizer = Lane(target, opened.session, opened.pools), load_tokenizer(checkpoint)
     took: dict[str, list[float]] = {mode.name: [] for mode in MODES}
@@ -84,11 +84,11 @@ def _serve(
 
 
 def ladder_bench(
-    checkpoint: Path, *, cache_dir: Path, target: str = "npu_sim", load: Load | None = None,
+    checkpoint: Path, *, cache_dir: Path, target: str = "npu_sim", n_threads: int = 0, load: Load | None = None,
     on_rung: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Answer the same requests on a simulated target, once for each rung of its ladder. Times are virtual."""
-    options = SessionOptions(max_seq_len=256, n_slots=N_CLIENTS, buckets=(1, 16, 32))
+    options = SessionOptions(max_seq_len=256, n_slots=N_CLIENTS, buckets=(1, 16, 32), n_threads=n_threads)
     opened, load = open_warm(checkpoint, target, options, cache_dir), load or Load(n_requests=12)
     session: Any = opened.session
     if not hasattr(session, "ladder"):

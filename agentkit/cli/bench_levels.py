@@ -9,11 +9,18 @@ import typer
 
 from agentkit.cli.bench import ModelOption, OutOption, TargetOption, _cache_dir, _checkpoint, _model, _progress, _write
 from agentkit.cli.bench import bench_app as bench_app
+from agentkit.cli.bench_show import alone
 from agentkit.cli.common import DebugOption, JsonOption
 
+SHOWN_MS = 60.0
+"""What a picture of a timeline shows; the Chrome trace holds everything."""
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit code 1 if a threshold is missed.")]
 TraceOption = Annotated[
     bool, typer.Option("--trace", help="Also write every stage of every token: Chrome trace JSON and a PNG timeline.")
+]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Threads of the target; 0 = all cores.")]
+RealtimeOption = Annotated[
+    bool, typer.Option("--realtime", help="Take the cores of those threads for ourselves, so that no neighbour counts.")
 ]
 
 
@@ -21,6 +28,8 @@ TraceOption = Annotated[
 def layer_command(
     target: TargetOption = "cpu_onnx",
     model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    realtime: RealtimeOption = False,
     strict: StrictOption = False,
     json: JsonOption = False,
     out: OutOption = None,
@@ -29,10 +38,12 @@ def layer_command(
     """Bandwidth use and cache misses of a step; one attention in every form against the rows in the cache."""
     from agentkit.bench.attention import LENGTHS
     from agentkit.bench.layer import layer_bench
+    from agentkit.decoder.backend import SessionOptions
 
     checkpoint = _checkpoint(_model(model))
-    with _progress("lengths", len(LENGTHS)) as on_length:
-        result = layer_bench(checkpoint, cache_dir=_cache_dir(), target=target, on_length=on_length)
+    options = SessionOptions(max_seq_len=512, n_slots=1, buckets=(1, 16), n_threads=threads)
+    with _progress("lengths", len(LENGTHS)) as on_length, alone(realtime, threads):
+        result = layer_bench(checkpoint, cache_dir=_cache_dir(), target=target, options=options, on_length=on_length)
     _finish("layer", result, out=out, is_json=json, is_strict=strict)
 
 
@@ -41,6 +52,8 @@ def step_command(
     steps: Annotated[int | None, typer.Option("--steps", min=2, help="Steps; default: up to a full cache.")] = None,
     target: TargetOption = "cpu_onnx",
     model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    realtime: RealtimeOption = False,
     trace: TraceOption = False,
     strict: StrictOption = False,
     json: JsonOption = False,
@@ -49,13 +62,16 @@ def step_command(
 ) -> None:
     """Time every decode step from an empty cache to a full one, and what the host adds to it."""
     from agentkit.bench.step import step_bench
+    from agentkit.decoder.backend import SessionOptions
     from agentkit.decoder.trace import StageTrace
 
     checkpoint, spans = _checkpoint(_model(model)), StageTrace() if trace else None
-    with _progress("steps", steps or 2048) as on_step:
+    options = SessionOptions(n_slots=2, n_threads=threads)
+    with _progress("steps", steps or options.max_seq_len) as on_step, alone(realtime, threads):
         result = step_bench(
-            checkpoint, cache_dir=_cache_dir(), target=target, n_steps=steps, trace=spans, on_step=on_step
-        )
+            checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, trace=spans,
+            on_step=on_step,
+        )  # fmt: skip
     _finish("step", result, out=out, is_json=json, is_strict=strict)
     if spans is not None:
         _write_stages(out, "step", spans, f"{result['checkpoint']} on {target}: one request, stage by stage")
@@ -69,6 +85,10 @@ def system_command(
     ] = None,
     target: TargetOption = "cpu_onnx",
     model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="The machine is never idle: take priority in the idle phase as well.")
+    ] = False,
     strict: StrictOption = False,
     json: JsonOption = False,
     out: OutOption = None,
@@ -76,12 +96,15 @@ def system_command(
 ) -> None:
     """Time decode steps idle, beside a stressed machine, and the same with raised priority."""
     from agentkit.bench.system import system_bench
+    from agentkit.decoder.backend import SessionOptions
 
     checkpoint = _checkpoint(_model(model))
+    options = SessionOptions(max_seq_len=512, n_slots=1, buckets=(1,), n_threads=threads)
     with _progress("phases", 3) as on_phase:
         result = system_bench(
-            checkpoint, cache_dir=_cache_dir(), target=target, n_steps=steps, stress=stress, on_phase=on_phase
-        )
+            checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, stress=stress,
+            is_shared=shared,             on_phase=on_phase,
+        )  # fmt: skip
     _finish("system", result, out=out, is_json=json, is_strict=strict)
 
 
@@ -90,6 +113,8 @@ def overlap_command(
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each way, by turns.")] = 3,
     target: TargetOption = "cpu_onnx",
     model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    realtime: RealtimeOption = False,
     trace: TraceOption = False,
     strict: StrictOption = False,
     json: JsonOption = False,
@@ -102,18 +127,19 @@ def overlap_command(
 
     checkpoint = _checkpoint(_model(model))
     if target == "npu_sim":
-        with _progress("ways", 6) as on_rung:
-            result = ladder_bench(checkpoint, cache_dir=_cache_dir(), target=target, on_rung=on_rung)
+        with _progress("ways", 6) as on_rung, alone(realtime, threads):
+            result = ladder_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_rung=on_rung)
         events = [rung.pop("events") for rung in result["rungs"]]
         _finish("overlap", result, out=out, is_json=json, is_strict=strict)
         if trace:
             _write_events(out, events[0], events[-1])
         return
     spans = StageTrace() if trace else None
-    with _progress("rounds", rounds) as on_round:
+    with _progress("rounds", rounds) as on_round, alone(realtime, threads):
         result = throughput_bench(
-            checkpoint, cache_dir=_cache_dir(), target=target, rounds=rounds, trace=spans, on_round=on_round
-        )
+            checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, trace=spans,
+            on_round=on_round,
+        )  # fmt: skip
     _finish("overlap", result, out=out, is_json=json, is_strict=strict)
     if spans is not None:
         _write_stages(out, "overlap", spans, f"{result['checkpoint']} on {target}: four requests interleaved")
@@ -138,20 +164,18 @@ def _write_stages(out: Path | None, name: str, spans: Any, title: str) -> None:
     from agentkit.bench.trace_file import stage_bars
 
     bars = stage_bars(spans)
-    _write_timeline(out, f"{name}_trace", bars, bars[-1].end_ms if bars else 0.0, title)
+    _write_timeline(out, f"{name}_trace", bars, title, start_ms=bars[-1].end_ms * 0.6 if bars else 0.0)
 
 
 def _write_events(out: Path | None, slow: list[Any], quick: list[Any]) -> None:
     from agentkit.bench.trace_file import event_bars
 
     for name, title, events in (("synchronous", "synchronous", slow), ("overlapped", "double-buffered", quick)):
-        _write_timeline(out, f"npu_{name}", event_bars(events), 60.0, f"npu_sim, {title}, virtual time", start_ms=200.0)
+        _write_timeline(out, f"npu_{name}", event_bars(events), f"npu_sim, {title}, virtual time", start_ms=200.0)
 
 
-def _write_timeline(
-    out: Path | None, name: str, bars: list[Any], n_shown_ms: float, title: str, *, start_ms: float = 0.0
-) -> None:
-    """Write all bars as a Chrome trace, and the first few milliseconds from start_ms on as a picture."""
+def _write_timeline(out: Path | None, name: str, bars: list[Any], title: str, *, start_ms: float) -> None:
+    """Write all bars as a Chrome trace, and SHOWN_MS from start_ms on as a picture."""
     from agentkit.bench.plots import plot_timeline
     from agentkit.bench.trace_file import write_chrome_trace
     from agentkit.cli.ask import note
@@ -160,7 +184,7 @@ def _write_timeline(
     folder = out or Path("bench-out")
     folder.mkdir(parents=True, exist_ok=True)
     write_chrome_trace(folder / f"{name}.json", bars, title=title)
-    shown = [bar for bar in bars if start_ms <= bar.start_ms <= start_ms + min(n_shown_ms, 60.0)]
+    shown = [bar for bar in bars if start_ms <= bar.start_ms <= start_ms + SHOWN_MS]
     try:
         plot_timeline(folder / f"{name}.png", shown, title=title)
     except BackendUnavailable as err:

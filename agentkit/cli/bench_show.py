@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 Result = dict[str, Any]
+
+
+@contextmanager
+def alone(is_wanted: bool, n_threads: int) -> Iterator[None]:
+    """Measure with real-time priority if that is wanted, and say so if it is refused."""
+    from agentkit.bench.priority import realtime
+    from agentkit.cli.ask import note
+
+    if not is_wanted:
+        yield
+        return
+    with realtime(n_threads) as refused:
+        if refused:
+            note(refused)
+        yield
 
 
 def show(result: Result) -> None:
@@ -103,7 +119,7 @@ def _draw_layer(folder: Path, result: Result) -> None:
 
     attention = result["attention"]
     plots.plot_curves(
-        folder / "attention.png", attention["lengths"], attention["us"], is_log=True,
+        folder / "attention.png", attention["lengths"], attention["us"], log="xy",
         title=f"{result['checkpoint']}: one attention of one decode step, one thread",
         labels=("rows in the cache", "µs"),
     )  # fmt: skip
@@ -116,7 +132,7 @@ def _draw_system(folder: Path, result: Result) -> None:
     n_steps = len(next(iter(curves.values())))
     shares = [100 * (i + 0.5) / n_steps for i in range(n_steps)]
     title = f"{result['checkpoint']} on {result['target']}: decode steps beside {result['stress']}"
-    plots.plot_curves(folder / "system.png", shares, curves, title=title, labels=("percentile", "ms"))
+    plots.plot_curves(folder / "system.png", shares, curves, title=title, labels=("percentile", "ms"), log="y")
 
 
 def _draw_overlap(folder: Path, result: Result) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from agentkit.bench.attention import BLOCKWISE, GQA, attention_bench
 from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.layer import layer_bench
 from agentkit.bench.overlap import Load
+from agentkit.bench.priority import realtime
 from agentkit.bench.step import step_bench
-from agentkit.bench.system import realtime, system_bench
+from agentkit.bench.system import system_bench
 from agentkit.bench.throughput import MODES, ladder_bench, throughput_bench
 from agentkit.bench.trace_file import Bar, event_bars, stage_bars, write_chrome_trace
 from agentkit.decoder.backend import SessionOptions
@@ -74,13 +76,15 @@ def test_the_system_level_has_three_phases(checkpoint: Path) -> None:
     assert all(len(ms) == 20 for ms in result["steps_ms"].values())
 
 
-def test_the_priority_is_as_it_was_afterwards() -> None:
-    import os
+def test_priority_and_cores_are_as_they_were_afterwards() -> None:
+    def state() -> tuple[int, int, set[int]]:
+        return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
 
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    with realtime() as refused:
-        assert refused or os.getpriority(os.PRIO_PROCESS, 0) < before
-    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+    before = state()
+    with realtime(1) as refused:
+        assert len(os.sched_getaffinity(0)) == 1
+        assert refused or state()[:2] != before[:2]
+    assert state() == before
 
 
 def test_every_way_of_driving_the_stages_gives_the_same_answers(checkpoint: Path) -> None:
