@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ from agentkit.decoder.chat import Message
 from agentkit.decoder.decoder import Caller, Decoder, Generation, Priority, Prompt, calling
 from agentkit.decoder.grammar import Grammar
 from agentkit.decoder.tokenizer import Tokenizer
-from agentkit.errors import Busy, DecoderError, PromptTooLong
+from agentkit.errors import Busy, DecoderError, PromptTooLong, StepFailed
 from tests.support.sessions import OPTIONS, RecordingSession, open_reference
 
 FOUR = SessionOptions(max_seq_len=256, n_slots=4, buckets=(1, 4, 16, 32))
@@ -233,6 +234,62 @@ def test_what_a_server_knows_of_its_client_reaches_the_decoder(tiny_gguf: Path, 
         assert decoder.generate(Prompt("", "go"), max_tokens=50).finish == "cancelled"
     assert len(session.steps) == 4
     assert decoder.generate(Prompt("", "go"), max_tokens=5).finish == "length"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_fails_while_many_are_served_every_answer_is_the_healthy_one(
+    tiny_gguf: Path, tiny_tokenizer: Tokenizer, seed: int
+) -> None:
+    texts = [f"turn {number} " * (1 + number % 4) for number in range(12)]
+    alone = Decoder([("good", open_reference(tiny_gguf, FOUR))], tiny_tokenizer)
+    expected = {text: alone.generate(Prompt("", text), max_tokens=12).token_ids for text in texts}
+    rng = random.Random(seed)
+
+    def misbehave(n_steps: int, logits: Logits) -> None:
+        if rng.random() < 0.04:
+            fault = rng.choice(["raise", np.nan, np.inf, 0.0, 3.0])
+            if fault == "raise":
+                raise StepFailed("the driver reported error 42; check the device")
+            logits[:] = fault
+
+    sick = [RecordingSession(open_reference(tiny_gguf, FOUR), on_step=misbehave) for _ in range(3)]
+    planned = [*((f"sick {i}", session) for i, session in enumerate(sick)), ("good", open_reference(tiny_gguf, FOUR))]
+    decoder = Decoder(planned, tiny_tokenizer)
+    got: dict[str, tuple[int, ...]] = {}
+    streamed: dict[str, list[str]] = {text: [] for text in texts}
+
+    def ask(text: str) -> None:
+        generation = decoder.generate(Prompt("", text), max_tokens=12, on_text=streamed[text].append)
+        got[text] = generation.token_ids
+        assert "".join(streamed[text]) == generation.text
+
+    threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert got == expected
+    assert decoder.status()["n_fallbacks"] >= 1
+    assert n_active(decoder) == 0
+
+
+def test_a_token_in_the_pipeline_leaves_no_memory_behind(tiny_gguf: Path, tiny_tokenizer: Tokenizer) -> None:
+    decoder = Decoder([("reference", open_reference(tiny_gguf))], tiny_tokenizer)
+    sizes: list[int] = []
+
+    def measure(text: str) -> None:
+        sizes.append(tracemalloc.get_traced_memory()[0])
+
+    grammar = Grammar.compile("start: /[a-z]{180}/", tiny_tokenizer)
+    decoder.generate(Prompt("", "go"), grammar=grammar, max_tokens=190)
+    tracemalloc.start()
+    try:
+        decoder.generate(Prompt("", "go"), grammar=grammar, max_tokens=190, on_text=measure)
+    finally:
+        tracemalloc.stop()
+    assert len(sizes) > 100
+    # what grows is the answer: its ids, their borders and its text
+    assert sizes[-1] - sizes[20] < 150 * (len(sizes) - 20)
 
 
 def test_a_hung_target_is_given_up_and_its_turn_goes_on_elsewhere(tiny_gguf: Path, tiny_tokenizer: Tokenizer) -> None:
