@@ -8,7 +8,7 @@ when the app starts, so that nothing can be missing in the middle of a conversat
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
+from agentkit.yaml_shape import located
 
 log = logging.getLogger(__name__)
 
@@ -34,17 +35,19 @@ class Replies:
         self, raw: Mapping[str, Mapping[str, Any]], *, tools: Mapping[str, Tool] | None = None, folder: str = "replies"
     ):
         """Check everything. Raises ConfigError naming file, key and what was wanted."""
-        for lang, data in raw.items():
-            check_wording(data, f"{folder}/{lang}.yaml")
-        self._words = {lang: _wording(lang, data) for lang, data in raw.items()}
+        self._words: dict[str, Wording] = {}
         self._texts: dict[str, dict[str, Entry]] = {}
         for lang, data in raw.items():
-            path, facts = f"{folder}/{lang}.yaml", frozenset(data.get("facts") or ())
-            self._texts[lang] = read_sentences(data, path)
-            check_sentences(
-                self._texts[lang], tools=tools or {}, verbs=self._words[lang].verbs(), facts=facts, path=path
-            )
+            with located(data):
+                self._add(lang, data, tools or {}, f"{folder}/{lang}.yaml")
         check_same_keys(self._texts, folder)
+
+    def _add(self, lang: str, data: Mapping[str, Any], tools: Mapping[str, Tool], path: str) -> None:
+        check_wording(data, path)
+        self._words[lang] = _wording(lang, data)
+        self._texts[lang] = read_sentences(data, path)
+        facts, verbs = frozenset(data.get("facts") or ()), self._words[lang].verbs()
+        check_sentences(self._texts[lang], tools=tools, verbs=verbs, facts=facts, path=path)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -67,9 +70,15 @@ class Replies:
             text = self._sentence(language, fallback, dict(values or {}), home) or ""
         return capitalise(text)
 
-    def describe(self, language: str, actions: Sequence[Action], home: HomeView) -> str:
-        """Say what actions would do, as the inner part of a question: "open the garage door"."""
-        groups = _group(actions, lambda a: (a.tool, tuple(sorted((k, str(v)) for k, v in a.args.items()))))
+    def describe(self, language: str, actions: Sequence[Action], home: HomeView, apart: Collection[str] = ()) -> str:
+        """Say what actions would do, as the inner part of a question: "open the garage door".
+
+        Devices that are named `apart` do not disappear in the number of the others.
+        """
+        groups = _group(
+            actions,
+            lambda a: (a.device_id in apart, a.tool, tuple(sorted((k, str(v)) for k, v in a.args.items()))),
+        )
         parts = []
         for same in groups:
             values = {**same[0].args, "devices": tuple(a.device_id for a in same if a.device_id)}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+import threading
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 
+from agentkit.decoder.caller import Caller, calling
 from agentkit.intake import check_utterance
 from agentkit.server.wire import CommandIn, CommandOut
-from agentkit.types import Utterance
+from agentkit.types import Reply, Utterance
 
 if TYPE_CHECKING:
     from agentkit.server.app import Service
@@ -25,7 +28,17 @@ def router(service: Service) -> APIRouter:
         agent = service.host.agent()
         utterance = to_utterance(body)
         check_utterance(utterance, service.host.registry, max_chars=service.max_text_chars)
-        reply, queue_ms = await service.worker.run(lambda: agent.handle(utterance))
+        is_gone = threading.Event()
+
+        def run() -> Reply:
+            with calling(Caller(is_gone.is_set)):  # the decoder stops within a step
+                return agent.handle(utterance, is_wanted=lambda: not is_gone.is_set())
+
+        try:
+            reply, queue_ms = await service.worker.run(run, key=utterance.session)
+        except asyncio.CancelledError:  # the client hung up, or the server ends
+            is_gone.set()
+            raise
         service.metrics.count_turn(reply)
         return CommandOut.from_reply(reply, queue_ms=queue_ms)
 

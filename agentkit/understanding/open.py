@@ -20,7 +20,7 @@ def open_understander(
 ) -> Understander:
     """Build the understander of an app folder; without a decoder, templates only. Raises ConfigError."""
     path = folder / "templates.yaml"
-    templates = load_templates(path) if path.exists() else TemplateMap()
+    templates = load_templates(path, tools=tools) if path.exists() else TemplateMap()
     if decoder is None:
         return Understander(words=words, templates=templates, tools=tools)
     from agentkit.understanding.model_tier import ModelTier  # the decoder's libraries are needed only with a decoder
