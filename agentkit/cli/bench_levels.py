@@ -1,4 +1,4 @@
-"""`agentkit bench layer | step | system | overlap`: the levels of validation (rule A12); `session` is in bench.py."""
+"""`agentkit bench layer | step | system | overlap | reuse`: levels of validation (A12); `session` is in bench.py."""
 
 from __future__ import annotations
 
@@ -143,6 +143,29 @@ def overlap_command(
     _finish("overlap", result, out=out, is_json=json, is_strict=strict)
     if spans is not None:
         _write_stages(out, "overlap", spans, f"{result['checkpoint']} on {target}: four requests interleaved")
+
+
+@bench_app.command("reuse", epilog="Example: agentkit bench reuse --out bench-out")
+def reuse_command(
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each, by turns.")] = 5,
+    target: TargetOption = "cpu_onnx",
+    model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    realtime: RealtimeOption = False,
+    strict: StrictOption = False,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Time a tool call with and without forced runs, and a first command with and without a saved static prompt."""
+    from agentkit.bench.reuse import reuse_bench
+
+    checkpoint = _checkpoint(_model(model))
+    with _progress("rounds", rounds) as on_round, alone(realtime, threads):
+        result = reuse_bench(
+            checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, on_round=on_round
+        )
+    _finish("reuse", result, out=out, is_json=json, is_strict=strict)
 
 
 def _finish(name: str, result: dict[str, Any], *, out: Path | None, is_json: bool, is_strict: bool) -> None:

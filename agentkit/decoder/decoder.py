@@ -69,12 +69,13 @@ class Decoder:
         self, sessions: Sequence[tuple[str, Planned]], tokenizer: Tokenizer, *, chat_template: str | None = None,
         max_repeats: int = 64, max_waiting: int = 64, hang_s: float = HANG_S,
         clock: Callable[[], float] = time.monotonic, has_workers: bool = False,
-        lean: Sequence[tuple[str, Planned]] = (), governor: Governor | None = None,
+        has_forced_runs: bool = True, lean: Sequence[tuple[str, Planned]] = (), governor: Governor | None = None,
     ):  # fmt: skip
         """`sessions` are targets in planned order, each open or how to open it; the later ones are fallbacks.
 
         `max_waiting` requests may wait for a slot; a step that takes longer than `hang_s` counts as failed. With
-        workers each stage of a step has a thread of its own, for measuring. The governor paces the steps; at its
+        workers each stage of a step has a thread of its own, and without forced runs every token is sampled, even where
+        the grammar leaves one; both are for measuring. The governor paces the steps; at its
         level n the lean way n, which may be fewer threads or a smaller model with the same tokenizer, goes first.
         """
         self.tokenizer = tokenizer
@@ -85,7 +86,7 @@ class Decoder:
             self._targets, n_known=tokenizer.vocab_size, max_waiting=max_waiting, hang_s=hang_s, clock=clock,
             has_workers=has_workers, governor=governor,
         )  # fmt: skip
-        self._max_repeats = max_repeats
+        self._max_repeats, self._has_forced_runs = max_repeats, has_forced_runs
         self._lock = threading.Lock()  # guards the encoder's memory
         self._n_turns = 0
 
@@ -109,7 +110,7 @@ class Decoder:
         turn = Turn(
             self.tokenizer, prompt_ids, n_prefix=n_prefix, grammar=grammar, max_tokens=max_tokens,
             sampling=sampling, on_text=on_text, cancelled=cancelled or caller.is_gone, max_repeats=self._max_repeats,
-            deadline=None if deadline_s is None else started + deadline_s,
+            deadline=None if deadline_s is None else started + deadline_s, has_forced_runs=self._has_forced_runs,
         )  # fmt: skip
         job = None
         if turn.finish is None:  # else the grammar leaves no choice

@@ -23,6 +23,7 @@ class Turn:
         self, tokenizer: Tokenizer, prompt_ids: Sequence[int], *, n_prefix: int, grammar: Grammar | None,
         max_tokens: int, sampling: Sampling, on_text: Callable[[str], None] | None,
         cancelled: Callable[[], bool] | None, deadline: float | None, max_repeats: int,
+        has_forced_runs: bool = True,
     ):  # fmt: skip
         self.prompt_ids, self.n_prefix = list(prompt_ids), n_prefix
         self.matcher: Matcher | None = grammar.start() if grammar else None
@@ -33,7 +34,7 @@ class Turn:
         self.logprob, self.min_logprob = 0.0, 0.0
         self.text = ""
         self.finish: Finish | None = None
-        self._tokenizer, self._max_tokens = tokenizer, max_tokens
+        self._tokenizer, self._max_tokens, self._has_forced_runs = tokenizer, max_tokens, has_forced_runs
         self._on_text, self._cancelled, self._deadline = on_text, cancelled, deadline
         self._repeats = RepeatCheck(max_repeats)
         self._detokenizer = StreamingDetokenizer(tokenizer)
@@ -82,7 +83,8 @@ class Turn:
         """Merge in forced tokens, emit the new text, notice the end; returns how many of n_before ids are unchanged."""
         n_kept = n_before
         if self.matcher is not None:
-            n_kept = min(n_before, self.matcher.settle())
+            if self._has_forced_runs:
+                n_kept = min(n_before, self.matcher.settle())
             self.ids = list(self.matcher.ids)
             if self.matcher.is_finished:
                 self.finish = "stop"

@@ -14,6 +14,7 @@ from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.layer import layer_bench
 from agentkit.bench.overlap import Load
 from agentkit.bench.priority import realtime
+from agentkit.bench.reuse import reuse_bench
 from agentkit.bench.step import step_bench
 from agentkit.bench.system import system_bench
 from agentkit.bench.throughput import MODES, ladder_bench, throughput_bench
@@ -125,3 +126,13 @@ def test_pictures_are_drawn_where_matplotlib_is(tmp_path: Path) -> None:
     plots.plot_ladder(tmp_path / "d.png", [{"name": "one", "qps": 1.0}, {"name": "two", "qps": 2.0}], title="ladder")
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.png", "b.png", "c.png", "d.png"]
     assert all(path.read_bytes()[:4] == b"\x89PNG" for path in tmp_path.iterdir())
+
+
+def test_reuse_counts_steps_and_cached_tokens_not_only_time(checkpoint: Path) -> None:
+    result = reuse_bench(checkpoint, cache_dir=checkpoint.parent, n_threads=1, rounds=1, n_prefix=150)
+    forced, prefix = result["forced"], result["prefix"]
+    assert forced["n_steps"]["with"] < forced["n_steps"]["without"]
+    assert forced["n_forced"] > forced["n_sampled"]
+    assert prefix["n_cached"]["without"] == 0
+    assert prefix["n_cached"]["with"] >= 150
+    assert prefix["are_answers_equal"]
