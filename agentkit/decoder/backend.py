@@ -68,7 +68,7 @@ class SessionOptions:
     """Capacity of each cache slot, in tokens."""
     n_slots: int = 2
     """Sequences that can live side by side in the cache."""
-    buckets: tuple[int, ...] = (1, 16, 64, 128, 256)
+    buckets: tuple[int, ...] = (1, 4, 16, 32, 64, 128, 256)
     """Allowed lengths of one padded step, ascending; 1 is the decode step."""
     n_threads: int = 0
     """0 = all cores."""

@@ -55,6 +55,7 @@ class Scheduler:
         self._workers: Workers | None = None
         self._n_in_flight, self._has_workers = n_in_flight, has_workers
         self._watch: Watch | None = None  # of the driving thread; None = there is none
+        self._thread: threading.Thread | None = None
         self._n_jobs, self._is_closed = 0, False
 
     def run(self, turn: Turn, priority: Priority = Priority.CHAT) -> Job:
@@ -102,6 +103,8 @@ class Scheduler:
         with self._cond:
             if self._is_closed:
                 raise DecoderError("the decoder is closed; open the model again")
+            if threading.current_thread() is self._thread:
+                raise DecoderError("a callback asked the decoder, which waits for the callback; ask after the turn")
             if turn is not None and len(self._waiting) >= self._max_waiting:
                 raise Busy(f"{self._max_waiting} requests wait for the model already; try again in a second")
             self._n_jobs += 1
@@ -115,7 +118,8 @@ class Scheduler:
     def _start(self, hung: StepFailed | None) -> None:
         """Start a driving thread; the caller holds the lock."""
         self._watch = watch = Watch(limit_s=self._hang_s, clock=self._clock)
-        threading.Thread(target=self._drive, args=(watch, hung), name="decoder", daemon=True).start()
+        self._thread = threading.Thread(target=self._drive, args=(watch, hung), name="decoder", daemon=True)
+        self._thread.start()
 
     def _await(self, job: Job) -> None:
         while not job.done.wait(POLL_S):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 ROOT = Path("/sys")
 _MILLI, _MICRO = 1e-3, 1e-6
+_BELIEVABLE_C = (60.0, 120.0)
+"""Trip points outside are placeholders of firmware that names none."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Sensors:
             kind = path.with_name(path.name.replace("_temp", "_type"))
             if _text(kind) == "passive" and (value := _number(path)) is not None:
                 found.append(value * _MILLI)
-        return min(found, default=None)
+        return min((c for c in found if _BELIEVABLE_C[0] <= c <= _BELIEVABLE_C[1]), default=None)
 
     def read(self) -> Reading:
         """Look at everything; a file that cannot be read now counts as not there."""

@@ -82,6 +82,8 @@ def test_a_board_is_read_with_its_units(board: Board) -> None:
     assert reading.power_w == pytest.approx(4.2)
     assert reading.frequency_share == 1
     assert Sensors(board.root).trip_c() == 80
+    board.write("class/thermal/thermal_zone1/trip_point_0_temp", -274_000)
+    assert Sensors(board.root).trip_c() is None
 
 
 def test_a_board_without_sensors_is_blind_and_files_that_vanish_do_no_harm(board: Board, tmp_path: Path) -> None:

@@ -236,6 +236,17 @@ def test_what_a_server_knows_of_its_client_reaches_the_decoder(tiny_gguf: Path, 
     assert decoder.generate(Prompt("", "go"), max_tokens=5).finish == "length"
 
 
+def test_a_callback_that_asks_the_decoder_is_told_so_instead_of_waiting_forever(
+    tiny_gguf: Path, tiny_tokenizer: Tokenizer
+) -> None:
+    decoder = Decoder([("reference", open_reference(tiny_gguf))], tiny_tokenizer)
+    with pytest.raises(DecoderError, match="a callback asked the decoder"):
+        decoder.generate(
+            Prompt("", "go"), max_tokens=9, on_text=lambda _: decoder.generate(Prompt("", "go"), max_tokens=1) and None
+        )
+    assert decoder.generate(Prompt("", "go"), max_tokens=2).finish == "length"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_fails_while_many_are_served_every_answer_is_the_healthy_one(
     tiny_gguf: Path, tiny_tokenizer: Tokenizer, seed: int
