@@ -31,3 +31,15 @@ class Job:
     prefill_s: float = field(default=0.0, compare=False)
     decode_s: float = field(default=0.0, compare=False)
     done: threading.Event = field(default_factory=threading.Event, compare=False)
+
+    def is_unwanted(self) -> bool:
+        """Tell whether the turn is to end in the queue: cancelled, too late, or its own callback raised."""
+        if self.turn is None:
+            return False
+        try:
+            if not self.turn.is_stopped():
+                return False
+        except BaseException as err:  # noqa: BLE001 - it is the caller's own: it ends this turn and no other
+            self.error = err
+        self.turn.finish = "cancelled"
+        return True

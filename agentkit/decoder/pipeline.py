@@ -108,7 +108,7 @@ class Pipeline:
             run.post(buffer)
         except StepFailed:
             raise
-        except Exception as err:  # noqa: BLE001 - a callback may raise anything; its caller gets it
+        except BaseException as err:  # noqa: BLE001 - a callback may raise anything; its caller gets it
             run.error = err
         self._free.push(buffer)
         if run.is_over:

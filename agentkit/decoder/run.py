@@ -28,7 +28,7 @@ class Run:
         self.times = StageTimes(trace=trace, sequence=sequence)
         self.n_skipped = 0
         """How often another one's step went first since its own last one."""
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         """What a callback or the grammar raised; it ends this turn and no other."""
         self.prefill_s = self.decode_s = 0.0
         self._since_s = time.perf_counter()
@@ -50,7 +50,7 @@ class Run:
         try:
             if not self.turn.is_stopped():
                 return False
-        except Exception as err:  # noqa: BLE001 - the caller's own callback: it ends this turn and no other
+        except BaseException as err:  # noqa: BLE001 - the caller's own callback: it ends this turn and no other
             self.error = err
         else:
             self.turn.finish = "cancelled"

@@ -132,7 +132,7 @@ class Scheduler:
         try:
             if hung is not None:
                 self._fall_back(hung, is_hung=True)
-            while self._has_work():
+            while self._watch is watch and self._has_work():
                 self._round(watch)
         except GivenUp:  # another thread has taken over
             return
@@ -162,8 +162,14 @@ class Scheduler:
             raise
         except StepFailed as err:
             self._fall_back(err, is_hung=False)
-        except Exception as err:  # noqa: BLE001 - an edge: whoever waits gets it
+        except BaseException as err:  # noqa: BLE001 - an edge: whoever waits gets it, and this thread goes on
             self._end_all(err)
+        if self._watch is not watch:
+            raise GivenUp("a stage hung; another thread has taken over")
+        self._collect()
+
+    def _collect(self) -> None:
+        """Hand every finished turn to its caller."""
         while self._pipeline is not None and self._pipeline.finished:
             run = self._pipeline.finished.popleft()
             self._finish(self._active.pop(run), run)
@@ -177,17 +183,17 @@ class Scheduler:
             job.begun_s = job.begun_s or time.perf_counter()
             try:
                 self._begin(job, job.turn, watch)
-            except Exception as err:  # noqa: BLE001 - an edge: whoever waits for the turn gets it
+            except BaseException as err:  # noqa: BLE001 - an edge: whoever waits for the turn gets it
                 job.error = err
                 self._finish(job, None)
 
     def _next_waiting(self) -> Job | None:
         """Take the next job that may start now."""
         with self._cond:
-            for job in [job for job in self._waiting if job.turn is not None and job.turn.is_stopped()]:
+            for job in [job for job in self._waiting if job.is_unwanted()]:
                 self._waiting.remove(job)
                 heapq.heapify(self._waiting)
-                self._stop_in_queue(job)
+                self._finish(job, None)
             n_slots = self._pipeline.lane.kv.n_slots if self._pipeline is not None and self._active else 1
             if not self._waiting or len(self._active) >= n_slots:
                 return None
@@ -221,14 +227,9 @@ class Scheduler:
         try:
             self._drop_pipeline()
             job.result = job.call()
-        except Exception as err:  # noqa: BLE001 - an edge: whoever called gets it
+        except BaseException as err:  # noqa: BLE001 - an edge: whoever called gets it
             job.error = err
         job.done.set()
-
-    def _stop_in_queue(self, job: Job) -> None:
-        assert job.turn is not None, job
-        job.turn.finish = "cancelled"
-        self._finish(job, None)
 
     def _finish(self, job: Job, run: Run | None) -> None:
         if run is not None:
@@ -239,6 +240,7 @@ class Scheduler:
 
     def _fall_back(self, err: StepFailed, *, is_hung: bool) -> None:
         """Give up the target and queue everything on its way again, each turn where it stands."""
+        self._collect()  # what was complete by then stays so
         runs, self._active = dict(self._active), {}
         pipeline = self._drop_pipeline(is_hung=is_hung)
         if pipeline is not None:
@@ -254,8 +256,9 @@ class Scheduler:
                 self._add_times(job, run)
                 heapq.heappush(self._waiting, job)
 
-    def _end_all(self, err: Exception) -> None:
+    def _end_all(self, err: BaseException) -> None:
         """Give an error to every turn on its way."""
+        self._collect()
         for run, job in self._active.items():
             run.error = err
             self._finish(job, run)

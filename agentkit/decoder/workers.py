@@ -19,7 +19,7 @@ class Workers:
     """Takes the place of `Pipeline.advance`; the threads live until `stop`."""
 
     def __init__(self, pipeline: Pipeline):
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._is_stopped = False
         self._news = threading.Event()
         pre, core, post = threading.Event(), threading.Event(), threading.Event()
@@ -57,7 +57,7 @@ class Workers:
         while not self._is_stopped:
             try:
                 has_moved = stage()
-            except Exception as err:  # noqa: BLE001 - whoever waits gets it
+            except BaseException as err:  # noqa: BLE001 - whoever waits gets it
                 self._error = err
                 self._news.set()
                 return

@@ -236,6 +236,77 @@ def test_what_a_server_knows_of_its_client_reaches_the_decoder(tiny_gguf: Path, 
     assert decoder.generate(Prompt("", "go"), max_tokens=5).finish == "length"
 
 
+def test_a_turn_that_ended_in_the_round_of_a_failure_is_not_run_again(
+    tiny_gguf: Path, tiny_tokenizer: Tokenizer
+) -> None:
+    callers = gated(tiny_gguf, tiny_tokenizer, FOUR)
+    is_gone, texts = threading.Event(), list[str]()
+
+    def leave(n_steps: int, logits: Logits) -> None:
+        if n_steps == 3:  # one turn is dropped before this step, the step itself fails
+            raise StepFailed("the driver reported error 42; check the device")
+
+    callers.session._on_step = leave
+    decoder = callers.decoder = Decoder(
+        [("sick", callers.session), ("good", open_reference(tiny_gguf, FOUR))], tiny_tokenizer
+    )
+    callers.start("one", max_tokens=8)
+    until(lambda: n_active(decoder) == 1)
+    callers.start("two", n_waiting=1, max_tokens=8, on_text=texts.append, cancelled=is_gone.is_set)
+    is_gone.set()
+    callers.finish()
+    assert {text: generation.finish for text, generation in callers.results.items()} == {
+        "one": "length", "two": "cancelled",
+    }  # fmt: skip
+    assert callers.results["one"].target == "good"
+    assert texts == []
+
+
+def test_whatever_a_callback_raises_ends_its_turn_and_never_the_thread(
+    tiny_gguf: Path, tiny_tokenizer: Tokenizer
+) -> None:
+    decoder = Decoder([("reference", open_reference(tiny_gguf))], tiny_tokenizer)
+
+    def leave(*_: object) -> bool:
+        raise SystemExit(3)
+
+    for options in ({"on_text": leave}, {"cancelled": leave}):
+        with pytest.raises(SystemExit):
+            decoder.generate(Prompt("", "go"), max_tokens=5, **options)  # type: ignore[arg-type]
+    assert decoder.generate(Prompt("", "go"), max_tokens=5).finish == "length"
+
+
+@pytest.mark.parametrize("has_workers", [False, True])
+def test_workers_serve_turns_and_survive_a_failing_target(
+    tiny_gguf: Path, tiny_tokenizer: Tokenizer, has_workers: bool
+) -> None:
+    def fail(n_steps: int, logits: Logits) -> None:
+        if n_steps >= 5:
+            raise StepFailed("the driver reported error 42; check the device")
+
+    sick = RecordingSession(open_reference(tiny_gguf, FOUR), on_step=fail)
+    decoder = Decoder(
+        [("sick", sick), ("good", open_reference(tiny_gguf, FOUR))], tiny_tokenizer, has_workers=has_workers
+    )
+    alone = Decoder([("good", open_reference(tiny_gguf, FOUR))], tiny_tokenizer)
+    found: dict[str, Generation] = {}
+    threads = [
+        threading.Thread(
+            target=lambda text=text: found.update({text: decoder.generate(Prompt("", text), max_tokens=9)})
+        )
+        for text in ("one", "two", "three")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for text, generation in found.items():
+        assert generation.token_ids == alone.generate(Prompt("", text), max_tokens=9).token_ids
+        assert generation.target == "good"
+    assert len(found) == 3
+    decoder.close()
+
+
 def test_a_callback_that_asks_the_decoder_is_told_so_instead_of_waiting_forever(
     tiny_gguf: Path, tiny_tokenizer: Tokenizer
 ) -> None:
