@@ -24,7 +24,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "skipped": _ABOUT | {"action"},
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
-    "say": frozenset(),
+    "say": frozenset({"type"}),
     "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
 }
 PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")

@@ -32,6 +32,8 @@ class ActRule:
     """Words in the name of the one device that the topic means ("make coffee")."""
     is_named: bool = False
     """A device or a kind must be said; the topic alone usually means something else."""
+    is_sweeping: bool = False
+    """"Everything" without a word for a kind means all of these types."""
     is_loose: bool = False
     """No device may be named: who names one has a value in mind, which is then asked for."""
 
@@ -120,6 +122,7 @@ def _act(raw: Mapping[str, Any]) -> ActRule:
         called=tuple(map(str, raw.get("called") or ())),
         is_named=bool(raw.get("named")),
         is_loose=bool(raw.get("loose")),
+        is_sweeping=bool(raw.get("sweeping")),
     )
 
 

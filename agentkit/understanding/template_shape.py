@@ -46,7 +46,7 @@ _ACT = Keys(
     {
         **dict.fromkeys(("tool", "topic", "amount", "unit", "area_argument"), WORD),
         **dict.fromkeys(("types", "called"), WORDS),
-        **dict.fromkeys(("negative", "implied", "named", "loose"), FLAG),
+        **dict.fromkeys(("negative", "implied", "named", "loose", "sweeping"), FLAG),
         "set": MapOf(Anything()),
     },
     required=("types", "tool"),

@@ -102,6 +102,10 @@ class Words:
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
     """Frames around a command that mean nothing ("could you please")."""
+    bases: Mapping[str, str] = field(default_factory=dict)
+    """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
+    singles: tuple[str, ...] = ()
+    """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     is_pieces_first: bool = False
     """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
@@ -161,7 +165,7 @@ def _read(key: str, value: Any) -> Any:
         return _patterns(key, value)
     if key in _TABLES:
         return {_key(key, k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
-    if key == "synonyms":
+    if key in ("synonyms", "bases"):
         return {str(k): _word(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     return _links(_list(key, value)) if key == "links" else _list(key, value)
 

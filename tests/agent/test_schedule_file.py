@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -110,15 +109,22 @@ def test_wrong_next_number_never_makes_a_new_plan_replace_an_old_one(path: Path,
     assert len(schedule.entries()) == 3
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_broken_file_in_a_folder_that_cannot_be_written_stays_and_the_home_starts(tmp_path: Path) -> None:
-    path = tmp_path / "schedule.json"
+def test_broken_file_that_cannot_be_set_aside_stays_and_the_home_starts(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path.write_text("{")
-    tmp_path.chmod(0o500)
-    try:
-        assert "left where it is" in opened(path).warnings[0]
-    finally:
-        tmp_path.chmod(0o700)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(
+            13, "Permission denied"
+        )  # as a folder that cannot be written does; root may write anywhere
+
+    monkeypatch.setattr("os.replace", refuse)
+    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(Path, "rename", refuse)
+
+    assert "left where it is" in opened(path).warnings[0]
+    assert path.read_text() == "{"
 
 
 SAVING = """
