@@ -132,11 +132,12 @@ def test_a_command_whose_client_hung_up_while_it_waited_is_not_run(live: Live, s
 
 
 def test_a_client_that_hangs_up_is_known_to_the_decoder_at_its_next_step(live: Live, stack: ExitStack) -> None:
-    is_noticed, ordinary = threading.Event(), live.agent.handle
+    is_begun, is_noticed, ordinary = threading.Event(), threading.Event(), live.agent.handle
 
     def handle(utterance: Utterance, *, is_wanted: Callable[[], bool] = lambda: True) -> Reply:
         is_gone = current_caller().is_gone
         assert is_gone is not None
+        is_begun.set()
         wait_until(is_gone)
         is_noticed.set()
         return ordinary(utterance, is_wanted=is_wanted)
@@ -146,7 +147,9 @@ def test_a_client_that_hangs_up_is_known_to_the_decoder_at_its_next_step(live: L
     head = (
         f"POST /v1/command HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
     )
-    dial(live, head.encode() + b"\r\n\r\n" + body).close()
+    client = dial(live, head.encode() + b"\r\n\r\n" + body)
+    assert is_begun.wait(20)
+    client.close()
     assert is_noticed.wait(20)
     live.agent.handle = ordinary  # type: ignore[method-assign]
     assert live.say("hello").status_code == 200
