@@ -71,18 +71,28 @@ def session_command(
     steps: Annotated[int, typer.Option("--steps", min=1, help="Decode steps.")] = 2000,
     target: TargetOption = None,
     model: ModelOption = None,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads of the target; 0 = all cores.")] = 0,
+    realtime: Annotated[
+        bool, typer.Option("--realtime", help="Take the cores of those threads for ourselves.")
+    ] = False,
     json: JsonOption = False,
     out: OutOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Run one long session and watch memory and the time of each step; exit code 1 if memory grows."""
     from agentkit.bench.session import MAX_GROWTH_MB, session_bench
+    from agentkit.cli.bench_show import alone, draw
+    from agentkit.decoder.backend import SessionOptions
 
     spec = _model(model)
     checkpoint, target = _checkpoint(spec), target or _planned(spec)
-    with _progress("steps", steps) as on_step:
-        result = session_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_steps=steps, on_step=on_step)
+    options = SessionOptions(n_threads=threads)
+    with _progress("steps", steps) as on_step, alone(realtime, threads):
+        result = session_bench(
+            checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, on_step=on_step
+        )
     _write(out, "session", result)
+    draw(out, "session", result)
     if json:
         print(_as_json(result))
     else:
