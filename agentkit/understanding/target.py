@@ -11,6 +11,7 @@ from agentkit.understanding.entries import PLACES, VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, place_names
 from agentkit.understanding.selecting import has_word, is_called, of_class, select
+from agentkit.understanding.surname import is_behind, is_surname
 from agentkit.understanding.words import Words
 
 _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
@@ -156,9 +157,13 @@ class TargetFinder:
         return (
             set(group.of(Role.PART)) <= parts
             and any(self.names.holds(d, group.of(Role.HINT)) for d in found)
-            and (_is_surname(group) or any(self._is_kind(d, kinds) for d in found))
-            and any(self._is_kind(d, classes) for d in found)
+            and any(self._is_called(d, group, kinds) and self._is_kind(d, classes) for d in found)
         )
+
+    def _is_called(self, device: Device, group: Group, kinds: Sequence[Item]) -> bool:
+        if not _is_surname(group):
+            return self._is_kind(device, kinds)
+        return all(is_surname(device, k, self.words) for k in kinds)
 
     def _hinted(self, group: Group, selector: Selector, *, is_said: bool) -> Selector | None:
         """The device whose name holds all hints; without a word for its kind, no other device's name may."""
@@ -170,7 +175,8 @@ class TargetFinder:
         told = tuple(d for d in placed if self.names.holds(d, hints))
         found = tuple(d for d in told if self._is_kind(d, kinds))
         if not found and kinds:  # "the shed light" for the switch of it
-            found = tuple(d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
+            worked = (d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
+            found = tuple(d for d in worked if not self._is_whole(d, hints))
         is_several = group.has(Role.ALL) or any(i.is_plural for i in group.items if i in kinds or i.role is Role.HINT)
         if not found or (len(found) > 1 and not is_several):
             return None
@@ -185,6 +191,10 @@ class TargetFinder:
             if not is_type and not _has_any(device, listed):
                 return False
         return True
+
+    def _is_whole(self, device: Device, hints: Sequence[str]) -> bool:
+        """Whether hints end a name and so tell the thing itself: the light of a coffee machine is not the machine."""
+        return any(name.endswith(tuple(hints)) for name in self.names.folded[device.id])
 
     def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
@@ -240,6 +250,6 @@ def _has_any(device: Device, class_words: Sequence[str]) -> bool:
 
 def _is_surname(group: Group) -> bool:
     """Whether a word for a kind only follows a name ("kitchen light switch"); elsewhere it limits the types."""
-    ends = [i.end for i in group.items if i.role is Role.NAME]
-    kinds = [i.start for i in group.items if i.role in (Role.KIND, Role.CLASS)]
-    return all(any(0 <= start - end <= 1 for end in ends) for start in kinds)
+    names = [i for i in group.items if i.role is Role.NAME]
+    kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+    return all(any(is_behind(kind, name) for name in names) for kind in kinds)

@@ -22,6 +22,7 @@ from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
@@ -106,6 +107,8 @@ class Understander:
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
+        if (found := self._other_thing(text, view)).kind is not Kind.NONE:
+            return found
         is_first = self._words[text.language].is_pieces_first
         quick = self._phrases.match(text, view) if is_first else None
         if quick is not None and quick.intents and not is_question(quick, self._tools):
@@ -121,6 +124,12 @@ class Understander:
             chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
+        """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
+        words = self._words[text.language]
+        name = other_thing(fold(text.text, words), self._phrases.lexicon(view, words), view, words)
+        return Understanding(Kind.NONE) if name is None else _unknown(Understanding(Kind.REFUSE, path="none"), name)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:
         """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
@@ -252,9 +261,7 @@ class Understander:
             return proposed
         words = self._words[text.language]
         name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
-        if name is None:
-            return found
-        return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")
+        return found if name is None else _unknown(found, name)
 
     def _refuse(self, text: Normalised, view: HomeView) -> Understanding:
         words = self._words[text.language]
@@ -265,3 +272,8 @@ class Understander:
 
 def _why(hit: GuardHit) -> str:
     return f"{hit.kind}: {hit.words!r} is not understood, so nothing runs"
+
+
+def _unknown(found: Understanding, name: str) -> Understanding:
+    """The refusal that names what this home lacks."""
+    return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")

@@ -78,3 +78,40 @@ def test_what_it_can_do_is_told_from_the_tools_and_the_home(text: str, ask: Ask,
     assert (found.kind, found.reply_key) == (Kind.SAY, "help")
     assert {"light", "lock"} <= set(found.reply_values["type"]) <= {d.type for d in home.devices}
     assert "sensor" not in found.reply_values["type"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("turn on the coffee machine light", "coffee machine light"),
+        ("turn on the water heater light", "water heater light"),
+        ("turn on the tv fan", "tv fan"),
+        ("turn on the vacuum light", "vacuum light"),
+        ("open the garage door light", "garage door light"),
+        ("turn on the oven light at nine in the evening", "oven light"),
+        ("打开咖啡机灯", "咖啡机灯"),
+        ("打开热水器的风扇", "热水器的风扇"),
+        ("关掉报警器的灯", "报警器的灯"),
+        ("打开车库门锁", "车库门锁"),
+    ],
+)
+def test_a_kind_behind_the_name_of_something_else_makes_another_thing(text: str, name: str, ask: Ask) -> None:
+    found = ask(text)
+    assert (found.kind, found.reply_key) == (Kind.REFUSE, "unknown_device")
+    assert found.reply_values["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ("turn on the floor lamp light", "light.floor_lamp"),
+        ("turn on the kitchen light switch", "light.kitchen"),
+        ("turn off the tv set", "media_player.living_room_tv"),
+        ("turn on the coffee machine switch", "switch.coffee_machine"),
+        ("lock the front door lock", "lock.front_door"),
+        ("打开卧室风扇电扇", "fan.bedroom"),
+        ("把大门锁", "lock.front_door"),
+    ],
+)
+def test_a_kind_that_fits_may_stand_behind_a_name(text: str, device: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == [device]
