@@ -9,7 +9,15 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
-from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import (
+    as_spoken,
+    is_as_good,
+    is_for_one,
+    is_question,
+    is_weak,
+    singled,
+    takes_number,
+)
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
@@ -232,21 +240,25 @@ class Understander:
         return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
-        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
+        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs.
+
+        Only what is surely meant, a usual slip or the very sound, acts on one device without a question.
+        """
         words = self._words[text.language]
         folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
-        mended = repair(folded, lexicon)
+        mended = repair(folded, lexicon, words)
         sounds = mend_sound(folded, lexicon) if mended is None else ()
         heard = {m.text: m.is_exact for m in sounds if keeps_no(folded, m.text, words)}
         found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         if mended is not None:
-            found[mended] = self._match(replace(text, text=mended), view)
+            heard[mended.text] = mended.is_exact
+            found[mended.text] = self._match(replace(text, text=mended.text), view)
         found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
         if not found or len({repr(f.intents) for f in found.values()}) > 1:
             return Understanding(Kind.NONE)
         said, first = next(iter(found.items()))
         is_query = all(self._tools[i.tool].is_query for i in first.intents)
-        is_sure = is_query or any(heard.get(m, False) for m in found)
+        is_sure = is_query or (any(heard[m] for m in found) and all(is_for_one(i, view) for i in first.intents))
         return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:

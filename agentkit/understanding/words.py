@@ -116,6 +116,8 @@ class Words:
     """Words that mean everything else, beside what was excluded."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
+    slips: Table = field(default_factory=dict)
+    """Word → misspellings of it that are no other words; what is read from one acts on one device or is asked about."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Spelling → the spelling that templates and these words use."""
     yes: tuple[str, ...] = ()
@@ -134,7 +136,7 @@ _PATTERNS = ("polite", "corrections", "exclusions", "forbids")
 _TABLES = (
     *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
     *("colors", "modes", "levels", "whites", "grades"),
-    *("questions", "attributes", "reports", "asked_states", "asked_classes"),
+    *("questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
 )
 
 
