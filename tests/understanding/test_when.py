@@ -128,3 +128,25 @@ def test_what_cannot_be_kept_is_named(text: str, problem: str, words: dict[str, 
 )
 def test_a_sentence_without_a_time_is_left_alone(text: str, words: dict[str, Words]) -> None:
     assert find(text, words) == Found(rest=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open the bedroom curtain at half half past seven",
+        "open the bedroom curtain in half half an hour",
+        "早上七点半半拉开卧室窗帘",
+        "半半小时后拉开卧室窗帘",
+    ],
+)
+def test_a_half_too_many_makes_no_time(text: str, words: dict[str, Words]) -> None:
+    assert find(text, words).when is None
+    assert find(text, words).problem == "vague"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [("open the bedroom curtain half way at 9 pm", "open the bedroom curtain half way"), ("晚上九点开一半", "开一半")],
+)
+def test_a_half_of_its_own_stays_in_the_command(text: str, rest: str, words: dict[str, Words]) -> None:
+    assert find(text, words).rest == rest
