@@ -38,6 +38,7 @@ from agentkit.understanding.piece_checks import (
     reaches_named,
     unrepeated,
     without_stutter,
+    without_theme,
 )
 from agentkit.understanding.selecting import select
 from agentkit.understanding.target import TargetFinder
@@ -155,7 +156,7 @@ class PhraseTier:
         items = [i for i in items if i.role not in _SPENT]
         if is_verb_missed(items, verbs):
             return ()
-        items = without_stutter(items)
+        items = without_theme(without_stutter(items), reader.targets.view, reader.targets.words)
         for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found

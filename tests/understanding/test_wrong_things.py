@@ -115,3 +115,22 @@ def test_a_kind_behind_the_name_of_something_else_makes_another_thing(text: str,
 )
 def test_a_kind_that_fits_may_stand_behind_a_name(text: str, device: str, ask: Ask, home: HomeView) -> None:
     assert reached(text, ask, home) == [device]
+
+
+@pytest.mark.parametrize("text", ["打开电暖器", "打开取暖器", "turn on the electric heater"])
+def test_an_electric_heater_is_no_floor_heating_unless_called_so(text: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == []
+    called = tuple(replace(d, aliases=(*d.aliases, "电暖器")) for d in home.devices if d.id == "climate.heating")
+    kept = tuple(d for d in home.devices if d.id != "climate.heating")
+    assert reached("打开电暖器", ask, replace(home, devices=(*kept, *called))) == ["climate.heating"]
+
+
+@pytest.mark.parametrize("text", ["窗帘，拉上客厅窗帘", "the curtain, close the living room curtain"])
+def test_a_kind_may_lead_up_to_the_device(text: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == ["cover.living_room_curtain"]
+
+
+@pytest.mark.parametrize("text", ["fan, close the living room curtain", "灯，拉上客厅窗帘"])
+def test_another_kind_does_not_lead_up_to_it(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert found.needs_confirmation or not found.intents
