@@ -67,7 +67,7 @@ def is_free_text(param: Param) -> bool:
 
 def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
     """Find the options that an answer fits: by whole name first, else by words that all belong to the option."""
-    said = _without(fold(text.text, words), words.fillers, words)
+    said = _without(_without(fold(text.text, words), words.talk.ones, words), words.fillers, words)
     if not said:
         return ()
     whole = tuple(o for o in options if said in {fold(w, words) for w in o.words})
