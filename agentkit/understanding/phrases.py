@@ -24,7 +24,7 @@ from agentkit.understanding.heads import (
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
     Named,
@@ -83,7 +83,7 @@ class PhraseTier:
         folded = fold(joined(text.text, words), words)
         lexicon = self.lexicon(view, words)
         names = lexicon.names
-        modes = {fold(w, words) for listed in words.modes.values() for w in listed}
+        modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         cuts = list(distinct(cut for cut in raw if not has_value_as_other(cut, modes)))

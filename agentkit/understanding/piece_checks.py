@@ -117,7 +117,7 @@ def without_theme(items: Sequence[Item], view: HomeView, words: Words) -> Sequen
     """The pieces without a kind that only leads up to a device of that kind ("the curtain, close the hall curtain")."""
     if len(items) < 3 or items[0].role not in (Role.KIND, Role.CLASS) or items[1].role is not Role.ALSO:
         return items
-    named = [[d for d in view.named(i.value)] for i in items[2:] if i.role is Role.NAME]
+    named = [view.named(i.value) for i in items[2:] if i.role is Role.NAME]
     is_theme = len(named) == 1 and any(is_surname(d, items[0], words) for d in named[0])
     return items[2:] if is_theme and items[2].role is Role.ACT else items
 

@@ -22,6 +22,7 @@ from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
@@ -84,10 +85,15 @@ class Understander:
             text = Normalised("x", language, "x")
             self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
             self._phrases.match(text, view)
+            self._questions.match(text, view)
             if self._words[language].is_pieces_first:
                 mend_sound("\u95ee", self._phrases.lexicon(view, self._words[language]))
         if self._model is not None:
             self._model.warm_up(view)
+
+    def lexicon(self, view: HomeView, words: Words) -> Lexicon:
+        """All phrases that a sentence about this home can be made of, for those who read follow-ups."""
+        return self._phrases.lexicon(view, words)
 
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand one utterance in a home; what no tier is sure of is refused, never guessed."""

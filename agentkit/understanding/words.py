@@ -130,6 +130,8 @@ class Words:
     """How timers, alarms and plans are spoken of; in a file of its own."""
     talk: Talk = field(default_factory=Talk)
     """Words about the conversation itself; they have a file of their own."""
+    folded: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
 
 
 _PATTERNS = ("polite", "corrections", "exclusions", "forbids")
@@ -142,7 +144,7 @@ _TABLES = (
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers"}
+    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers", "folded"}
     values: dict[str, Any] = {"language": language}
     for key, value in raw.items():
         line = raw.line_of(key) if isinstance(raw, YamlMap) else None
