@@ -150,3 +150,15 @@ def test_a_half_too_many_makes_no_time(text: str, words: dict[str, Words]) -> No
 )
 def test_a_half_of_its_own_stays_in_the_command(text: str, rest: str, words: dict[str, Words]) -> None:
     assert find(text, words).rest == rest
+
+
+@pytest.mark.parametrize("text", ["set the hall ac to 22 and the bedroom one to 24", "the second one to nine"])
+def test_one_to_is_no_minute_to_an_hour(text: str, words: dict[str, Words]) -> None:
+    assert find(text, words).when is None
+
+
+@pytest.mark.parametrize(("text", "minute"), [("at ten to nine pm", 50), ("at two minutes to nine pm", 58)])
+def test_minutes_to_an_hour_are_kept(text: str, minute: int, words: dict[str, Words]) -> None:
+    when = find(text, words).when
+    assert when is not None
+    assert (when.hour, when.minute) == (20, minute)
