@@ -33,6 +33,7 @@ from agentkit.understanding.piece_checks import (
     is_guarded,
     is_name_alone,
     is_open,
+    is_preposition_cut,
     joined,
     named_in,
     reaches_named,
@@ -86,7 +87,8 @@ class PhraseTier:
         modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
-        cuts = list(distinct(cut for cut in raw if not has_value_as_other(cut, modes)))
+        whole = (cut for cut in raw if not has_value_as_other(cut, modes) and not is_preposition_cut(cut, words))
+        cuts = list(distinct(whole))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         if words.is_pieces_first:
@@ -156,7 +158,7 @@ class PhraseTier:
         items = [i for i in items if i.role not in _SPENT]
         if is_verb_missed(items, verbs):
             return ()
-        items = without_theme(without_stutter(items), reader.targets.view, reader.targets.words)
+        items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found

@@ -101,6 +101,14 @@ def is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
     )
 
 
+def is_preposition_cut(items: Sequence[Item], words: Words) -> bool:
+    """Whether a preposition of two words was read as a verb and its object: "next" in "next to the tv"."""
+    return any(
+        a.role is Role.ACT and a.text.isascii() and f"{a.text} {b.text}" in words.prepositions
+        for a, b in itertools.pairwise(items)
+    )
+
+
 def without_stutter(items: Sequence[Item]) -> list[Item]:
     """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
     kept: list[Item] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
@@ -205,6 +205,8 @@ class TargetFinder:
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):
             found = [d for d in found if any(self._is_of_class(d, c) for c in classes)]
+            if self._is_named_elsewhere({i.text for i in group.items if i.role is Role.CLASS}, found):
+                return None
         if len(part) > 1 or len(found) != 1 or group.has(Role.HOME):
             return None  # "the house from the garage side": the whole home and a part of it at once
         return Selector(device_ids=(found[0].id,), types=(found[0].type,))
@@ -220,6 +222,8 @@ class TargetFinder:
             exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said))]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
+            if self._is_named_elsewhere(said, exact):
+                return None
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
             found = tuple(d for d in found if self._is_of_class(d, key))
             if not found:
@@ -233,6 +237,11 @@ class TargetFinder:
                     return None
             return Selector(device_ids=tuple(d.id for d in found), types=(device_type,))
         return None
+
+    def _is_named_elsewhere(self, said: Collection[str], found: Sequence[Device]) -> bool:
+        """Whether a word for a class is the name of a device, and of none found: "the radio in the bedroom"."""
+        is_name = any(n in said for names in self.names.folded.values() for n in names)
+        return is_name and not any(_has_any(d, tuple(said)) for d in found)
 
     def _is_of_class(self, device: Device, key: str) -> bool:
         """By what a device reports, or by a name that ends with no longer word for another class (百叶窗 is no 窗)."""

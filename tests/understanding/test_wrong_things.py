@@ -134,3 +134,28 @@ def test_a_kind_may_lead_up_to_the_device(text: str, ask: Ask, home: HomeView) -
 def test_another_kind_does_not_lead_up_to_it(text: str, ask: Ask) -> None:
     found = ask(text)
     assert found.needs_confirmation or not found.intents
+
+
+@pytest.mark.parametrize(
+    "text", ["turn up the radio in the bedroom", "卧室收音机大声点", "turn off the stereo in the bedroom"]
+)
+def test_a_thing_with_a_name_of_its_own_is_not_another_of_its_class_elsewhere(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_a_word_for_the_class_is_still_enough(ask: Ask, home: HomeView) -> None:
+    assert reached("turn down the speakers upstairs", ask, home) == ["media_player.bedroom_speaker"]
+    assert reached("turn up the radio in the kitchen", ask, home) == ["media_player.kitchen_radio"]
+
+
+def test_what_stands_next_to_a_device_skips_nothing_on_it(ask: Ask) -> None:
+    assert not ask("turn on the lamp next to the tv").intents
+
+
+def test_a_light_fan_is_no_gentle_fan(ask: Ask) -> None:
+    assert not ask("turn on the ceiling light fan").intents
+
+
+def test_a_reason_behind_a_command_is_no_second_command(ask: Ask, home: HomeView) -> None:
+    assert reached("put the heating up a bit it's freezing in here", ask, home) == ["climate.heating"]
+    assert not ask("turn on the fan when it's hot").intents
