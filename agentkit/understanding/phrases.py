@@ -119,6 +119,12 @@ class PhraseTier:
         acted_on = [d for d in view.devices if d.type in self._acted_on]
         return named_in(self.lexicon(view, words).mentions(folded), acted_on, words)
 
+    def passes_over(self, found: Understanding, text: Normalised, view: HomeView) -> bool:
+        """Whether calls of another tier leave out a device whose name was said: 台灯 is no word for any light here."""
+        words = self._words[text.language]
+        said = self._named_in(fold(text.text, words), view, words)
+        return bool(found.intents) and not reaches_named(found.intents, said, view)
+
     def _absent(
         self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
     ) -> tuple[Intent, ...]:

@@ -128,8 +128,10 @@ class Understander:
         if quick is not None and quick.intents and not is_question(quick, self._tools):
             return quick
         first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
-        if first.kind is not Kind.NONE and not is_weak(first, self._tools):
+        is_sure = first.kind is not Kind.NONE and not is_weak(first, self._tools)
+        if is_sure and not self._phrases.passes_over(first, text, view):
             return first
+        first = Understanding(Kind.NONE, timings_ms=first.timings_ms) if is_sure else first
         second = self._phrases.match(text, view) if quick is None else quick
         is_answered = any(self._is_plain_query(i) for i in first.intents) and first.reply_key != NO_DEVICE
         chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second

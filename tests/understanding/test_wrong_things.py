@@ -159,3 +159,19 @@ def test_a_light_fan_is_no_gentle_fan(ask: Ask) -> None:
 def test_a_reason_behind_a_command_is_no_second_command(ask: Ask, home: HomeView) -> None:
     assert reached("put the heating up a bit it's freezing in here", ask, home) == ["climate.heating"]
     assert not ask("turn on the fan when it's hot").intents
+
+
+@pytest.mark.parametrize(
+    "text", ["打开卧室台灯", "把卧室台灯打开", "关掉客厅床头灯", "turn on the kitchen bedside lamp"]
+)
+def test_a_lamp_of_another_room_is_not_every_light_here(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_a_name_in_free_text_is_passed_over(ask: Ask) -> None:
+    assert ask("add desk lamp to the shopping list").intents[0].args["item"] == "desk lamp"
+
+
+@pytest.mark.parametrize("text", ["vacuum the kitchen and the hallway", "打扫厨房和客厅"])
+def test_of_two_rooms_to_clean_none_is_passed_over(text: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == []
