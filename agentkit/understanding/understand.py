@@ -25,6 +25,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.piece_checks import joined
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
@@ -144,7 +145,7 @@ class Understander:
     def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
         words = self._words[text.language]
-        name = other_thing(fold(text.text, words), self._phrases.lexicon(view, words), view, words)
+        name = other_thing(fold(joined(text.text, words), words), self._phrases.lexicon(view, words), view, words)
         return Understanding(Kind.NONE) if name is None else _unknown(Understanding(Kind.REFUSE, path="none"), name)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:

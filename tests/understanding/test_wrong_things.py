@@ -175,3 +175,8 @@ def test_a_name_in_free_text_is_passed_over(ask: Ask) -> None:
 @pytest.mark.parametrize("text", ["vacuum the kitchen and the hallway", "打扫厨房和客厅"])
 def test_of_two_rooms_to_clean_none_is_passed_over(text: str, ask: Ask, home: HomeView) -> None:
     assert reached(text, ask, home) == []
+
+
+@pytest.mark.parametrize("text", ["关掉电视、音箱", "turn off the tv, the speaker", "turn off the tv, fan"])
+def test_a_comma_parts_a_name_from_a_kind(text: str, ask: Ask, home: HomeView) -> None:
+    assert len(reached(text, ask, home)) == 2
