@@ -33,15 +33,4 @@ def repair(folded: str, lexicon: Lexicon, words: Words) -> Mended | None:
 
 def _is_near(word: str, known: str) -> bool:
     is_long = len(word) >= _SHORTEST and len(known) >= _SHORTEST
-    is_alike = is_long and abs(len(word) - len(known)) <= 1
-    return is_alike and (distance(word, known, limit=1) == 1 or _is_swapped(word, known))
-
-
-def _is_swapped(word: str, known: str) -> bool:
-    """Whether two letters beside each other changed places."""
-    wrong = [n for n, (a, b) in enumerate(zip(word, known, strict=False)) if a != b]
-    return (
-        len(word) == len(known)
-        and len(wrong) == 2
-        and word[wrong[0] : wrong[1] + 1] == known[wrong[1]] + known[wrong[0]]
-    )
+    return is_long and abs(len(word) - len(known)) <= 1 and distance(word, known, limit=1) == 1

@@ -18,7 +18,6 @@ from .conftest import Ask
     ("said", "meant"),
     [
         ("turn off the kitchen lite", Mended("turn off the kitchen light", is_exact=True)),
-        ("close the curtian", Mended("close the curtain", is_exact=False)),
         ("close the curtin", Mended("close the curtain", is_exact=False)),
     ],
 )
