@@ -101,7 +101,9 @@ class Agent:
             self.schedule,
             self._unlocked,
         )
-        self._listener = Listener(self._acting, FollowUps(self._acting, words), understander, words)
+        self._listener = Listener(
+            self._acting, FollowUps(self._acting, words, understander.lexicon), understander, words
+        )
         self._lock = threading.Lock()
         self._sessions = Lines()
         self.trace = Trace(limits.n_traced)
