@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agentkit.agent.question import Option
 from agentkit.understanding.durations import read_duration
-from agentkit.understanding.normalise import Normalised, fold, spell
+from agentkit.understanding.normalise import Normalised, fold, fold_listed, spell
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
@@ -50,12 +50,13 @@ def is_everything(text: Normalised, words: Words) -> bool:
 
 def ordinal(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
     """Find the option that an answer counts off: "the second one". Nothing if that many were not offered."""
-    said = _without(fold(text.text, words), words.fillers, words)
+    whole = fold(text.text, words)
+    said = _without(whole, words.fillers, words)
     for place, spellings in words.talk.ordinals.items():
         number = int(place)
         is_there = number <= len(options) and bool(options)
-        known = {_without(fold(w, words), words.fillers, words) or fold(w, words) for w in spellings}
-        if is_there and (said in known or fold(text.text, words) in {fold(w, words) for w in spellings}):
+        listed = {fold_listed(w, words) for w in spellings}
+        if is_there and (whole in listed or said in {_without(w, words.fillers, words) or w for w in listed}):
             return (options[number - 1 if number > 0 else number],)
     return ()
 
@@ -67,7 +68,7 @@ def is_free_text(param: Param) -> bool:
 
 def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
     """Find the options that an answer fits: by whole name first, else by words that all belong to the option."""
-    said = _without(fold(text.text, words), words.fillers, words)
+    said = _without(_without(fold(text.text, words), words.talk.ones, words), words.fillers, words)
     if not said:
         return ()
     whole = tuple(o for o in options if said in {fold(w, words) for w in o.words})
@@ -123,7 +124,7 @@ def _says(text: str, phrases: Iterable[str], beside: Iterable[str], words: Words
 
 def _without(text: str, phrases: Iterable[str], words: Words) -> str:
     """Remove whole phrases, the longest first: words by their boundaries, Chinese wherever it stands."""
-    for phrase in sorted({fold(p, words) for p in phrases} - {""}, key=len, reverse=True):
+    for phrase in sorted({fold_listed(p, words) for p in phrases} - {""}, key=len, reverse=True):
         if phrase in text:
             cjk = _CJK.search(phrase)
             pattern = re.escape(phrase) if cjk else rf"(?<![a-z0-9]){re.escape(phrase)}(?![a-z0-9])"

@@ -10,8 +10,8 @@ the new value replaces the old one. A "no, …" that answers "unlock the front d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
@@ -25,7 +25,7 @@ from agentkit.devices.adapter import Device
 from agentkit.policy_rules import Verdict
 from agentkit.types import Intent, Outcome, Selector
 from agentkit.understanding.entries import TARGETS, Role
-from agentkit.understanding.home_cache import HomeCache
+from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
 from agentkit.understanding.normalise import Normalised, fold
@@ -39,11 +39,12 @@ _STEP = "step"
 
 @dataclass
 class FollowUps:
-    """Knows the conversation's last turn; owns nothing but a cache of the home's words."""
+    """Knows the conversation's last turn; owns nothing."""
 
     acting: Acting
     words: Mapping[str, Words]
-    _lexicons: HomeCache[Lexicon] = field(default_factory=lambda: HomeCache(Lexicon))
+    lexicon: Callable[[HomeView, Words], Lexicon]
+    """The home's words, as the tiers know them: building them takes longer than a turn may."""
 
     def read(self, turn: Turn, dropped: Pending | None) -> Answered | End | None:
         """What the text means after the last turn. None if it stands for itself.
@@ -133,12 +134,12 @@ class FollowUps:
     def is_command(self, turn: Turn) -> bool:
         """Whether the text names a thing or place of this home and a verb for it, understood or not."""
         words = self.words[turn.language]
-        mentions = self._lexicons.get(turn.view, words).mentions(fold(turn.text.text, words))
+        mentions = self.lexicon(turn.view, words).mentions(fold(turn.text.text, words))
         return any(m.role is Role.ACT for m in mentions) and self._names_something(turn)
 
     def _names_something(self, turn: Turn) -> bool:
         words = self.words[turn.language]
-        mentions = self._lexicons.get(turn.view, words).mentions(fold(turn.text.text, words))
+        mentions = self.lexicon(turn.view, words).mentions(fold(turn.text.text, words))
         return any(m.role in TARGETS - {Role.IT} for m in mentions)
 
     def _done(self, turn: Turn) -> tuple[Done, ...]:
@@ -214,7 +215,7 @@ class FollowUps:
 
     def _targets(self, turn: Turn, text: str, types: tuple[str, ...]) -> tuple[Selector, ...]:
         words = self.words[turn.language]
-        return find_targets(text, types, turn.view, words, self._lexicons.get(turn.view, words))
+        return find_targets(text, types, turn.view, words, self.lexicon(turn.view, words))
 
 
 def _alike(selector: Selector, last: Selector, turn: Turn) -> Selector:

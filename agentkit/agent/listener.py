@@ -19,6 +19,7 @@ from agentkit.agent.turn import End, Sentence, Turn, end_of
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 
@@ -34,6 +35,10 @@ class Understander(Protocol):
 
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Turn a sentence into intents, a question, a refusal or a sentence. Raises DecoderError."""
+        ...
+
+    def lexicon(self, view: HomeView, words: Words) -> Lexicon:
+        """All phrases of a home."""
         ...
 
 

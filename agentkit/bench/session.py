@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.opened import Opened, open_warm
+from agentkit.bench.priority import Breather
 from agentkit.decoder.backend import SessionOptions
 
 MAX_GROWTH_MB = 5.0
 """What the resident set may grow by over a session of 2,000 steps."""
+MAX_FIRST = 1.3
 
 
 def session_bench(
@@ -35,18 +38,19 @@ def session_bench(
     return {
         "checkpoint": checkpoint.name,
         "target": target,
+        "machine": machine(),
         "n_steps": n_steps,
         "open_s": opened.open_s,
         "first_step_ms": opened.first_step_ms,
         "rss_mb": rss_mb,
         "growth_mb": growth_mb,
         "is_flat": growth_mb < MAX_GROWTH_MB,
-        "step_ms": {
-            "mean": statistics.fmean(step_ms),
-            "p50": float(np.percentile(step_ms, 50)),
-            "p99": float(np.percentile(step_ms, 99)),
-            "max": max(step_ms),
-        },
+        "step_ms": spread(step_ms),
+        "steps_ms": [round(ms, 4) for ms in step_ms],
+        "checks": [
+            Check("growth of the resident set", growth_mb, MAX_GROWTH_MB, unit="MB").as_dict(),
+            Check("first step after warm-up / median", step_ms[0] / statistics.median(step_ms), MAX_FIRST).as_dict(),
+        ],
         "pools": opened.pools.describe(),
     }
 
@@ -62,13 +66,15 @@ def _run(
     sequence = min(250, session.options.max_seq_len - len(prompt))
     rss_mb: list[tuple[int, float]] = [(0, process.memory_info().rss / 1e6)]
     step_ms: list[float] = []
-    token_id, slot = np.zeros(1, np.int64), 0
+    token_id, slot, breather = np.zeros(1, np.int64), 0, Breather()
     for i in range(n_steps):
         if i % sequence == 0:
             slot = (slot + 1) % session.options.n_slots
             session.kv.reset(slot)
             session.step(prompt, len(prompt), slot=slot)
             session.kv.commit(slot, len(prompt))
+        if breather.pause():
+            session.step(token_id, 1, slot=slot)  # neither counted nor committed
         started = time.perf_counter()
         logits = session.step(token_id, 1, slot=slot)
         step_ms.append((time.perf_counter() - started) * 1e3)

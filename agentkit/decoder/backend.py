@@ -68,7 +68,7 @@ class SessionOptions:
     """Capacity of each cache slot, in tokens."""
     n_slots: int = 2
     """Sequences that can live side by side in the cache."""
-    buckets: tuple[int, ...] = (1, 16, 64, 128, 256)
+    buckets: tuple[int, ...] = (1, 4, 16, 32, 64, 128, 256)
     """Allowed lengths of one padded step, ascending; 1 is the decode step."""
     n_threads: int = 0
     """0 = all cores."""
@@ -95,6 +95,25 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Free what the session holds; calling it twice is harmless."""
+        ...
+
+
+class AsyncSession(Session, Protocol):
+    """A session of a target that takes the next step while one still runs; steps end in the order they began."""
+
+    def submit(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Any:
+        """Hand over one padded step, as for `step`, and return its fence at once.
+
+        A slot has at most one step in flight, `token_ids` stay as they are until its fence has passed. Raises
+        StepFailed.
+        """
+        ...
+
+    def wait(self, fence: Any) -> Logits:
+        """Return the step's logits once its fence has passed; a view that the next `wait` overwrites.
+
+        Raises StepFailed.
+        """
         ...
 
 

@@ -1,4 +1,7 @@
-"""Turns a prompt into an answer: prefix reuse, forced tokens, grammar, streaming, cancellation and fallback."""
+"""Turns a prompt into an answer: prefix reuse, forced tokens, grammar, streaming, cancellation and fallback.
+
+The scheduler runs the steps; here is what callers see.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,23 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from agentkit.decoder import score
-from agentkit.decoder.backend import Logits
+from agentkit.decoder.caller import Caller, Priority, calling, current_caller
 from agentkit.decoder.chat import CHATML, Message, Prompt, split_chat
+from agentkit.decoder.governor import Governor
 from agentkit.decoder.grammar import Grammar
+from agentkit.decoder.job import Job
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.prompt_encoder import PromptEncoder
 from agentkit.decoder.sampler import Sampling
-from agentkit.decoder.steps import StageTimes, post_step
+from agentkit.decoder.scheduler import Scheduler
+from agentkit.decoder.steps import StageTimes
 from agentkit.decoder.targets import Planned, Targets
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.decoder.turn import Finish, Turn
+from agentkit.decoder.watch import HANG_S
 from agentkit.errors import DecoderError, StepFailed
 
-__all__ = ["Decoder", "Generation", "Prompt"]
+__all__ = ["Caller", "Decoder", "Generation", "Priority", "Prompt", "calling"]
 
 _GREEDY: Final = Sampling()
 _Result = TypeVar("_Result")
@@ -56,47 +63,61 @@ class Generation:
 
 
 class Decoder:
-    """Owns the targets; one lock lets one turn run at a time, so a callback must not call the decoder."""
+    """Owns the targets; turns of several callers are interleaved, so a callback must not wait for another turn."""
 
     def __init__(
         self, sessions: Sequence[tuple[str, Planned]], tokenizer: Tokenizer, *, chat_template: str | None = None,
-        max_repeats: int = 64,
+        max_repeats: int = 64, max_waiting: int = 64, hang_s: float = HANG_S,
+        clock: Callable[[], float] = time.monotonic, has_workers: bool = False,
+        has_forced_runs: bool = True, lean: Sequence[tuple[str, Planned]] = (), governor: Governor | None = None,
     ):  # fmt: skip
-        """`sessions` are targets in planned order, each open or how to open it; the later ones are fallbacks."""
+        """`sessions` are targets in planned order, each open or how to open it; the later ones are fallbacks.
+
+        `max_waiting` requests may wait for a slot; a step that takes longer than `hang_s` counts as failed. With
+        workers each stage of a step has a thread of its own, and without forced runs every token is sampled, even where
+        the grammar leaves one; both are for measuring. The governor paces the steps; at its
+        level n the lean way n, which may be fewer threads or a smaller model with the same tokenizer, goes first.
+        """
         self.tokenizer = tokenizer
         self.chat_template = chat_template or tokenizer.chat_template or CHATML
-        self._targets, self._encoder = Targets(sessions), PromptEncoder(tokenizer)
-        self._max_repeats = max_repeats
-        self._lock = threading.Lock()
+        self._targets, self._encoder = Targets(sessions, lean=lean, clock=clock), PromptEncoder(tokenizer)
+        self._governor = governor
+        self.scheduler = Scheduler(
+            self._targets, n_known=tokenizer.vocab_size, max_waiting=max_waiting, hang_s=hang_s, clock=clock,
+            has_workers=has_workers, governor=governor,
+        )  # fmt: skip
+        self._max_repeats, self._has_forced_runs = max_repeats, has_forced_runs
+        self._lock = threading.Lock()  # guards the encoder's memory
         self._n_turns = 0
 
     def generate(
         self, prompt: Prompt, *, grammar: Grammar | None = None, max_tokens: int, sampling: Sampling = _GREEDY,
         on_text: Callable[[str], None] | None = None, cancelled: Callable[[], bool] | None = None,
-        deadline_s: float | None = None,
+        deadline_s: float | None = None, priority: Priority | None = None,
     ) -> Generation:  # fmt: skip
-        """Answer a prompt; on_text gets whole characters as they come.
+        """Answer a prompt; on_text gets whole characters as they come, from the thread that drives the target.
 
-        Raises PromptTooLong, GrammarError, and StepFailed once the last planned target has failed.
+        Both callbacks must return quickly. What is not said of the caller here is taken from `calling`. Raises Busy if
+        too many requests wait, PromptTooLong, GrammarError, what a callback raises, and StepFailed once the last
+        planned target has failed.
         """
         if max_tokens < 1:
             raise DecoderError(f"max_tokens is {max_tokens}, wanted 1 or more")
-        started = time.perf_counter()
+        started, caller = time.perf_counter(), current_caller()
         with self._lock:
-            locked = time.perf_counter()
             prompt_ids, n_prefix = self._encoder.encode(prompt)
-            tokenized = time.perf_counter()
-            turn = Turn(
-                self.tokenizer, prompt_ids, n_prefix=n_prefix, grammar=grammar, max_tokens=max_tokens,
-                sampling=sampling, on_text=on_text, cancelled=cancelled, max_repeats=self._max_repeats,
-                deadline=None if deadline_s is None else started + deadline_s,
-            )  # fmt: skip
-            timings = {"wait": locked - started, "tokenize": tokenized - locked, "prefill": 0.0, "decode": 0.0}
-            times = self._with_fallback(lambda lane: self._decode(lane, turn, timings))
-            self._n_turns += 1
-            timings |= {"pre": times.pre_s, "core": times.core_s, "post": times.post_s}
-            timings["total"] = time.perf_counter() - started
-            return self._generation(turn, timings, times.n_steps)
+        tokenized = time.perf_counter()
+        turn = Turn(
+            self.tokenizer, prompt_ids, n_prefix=n_prefix, grammar=grammar, max_tokens=max_tokens,
+            sampling=sampling, on_text=on_text, cancelled=cancelled or caller.is_gone, max_repeats=self._max_repeats,
+            deadline=None if deadline_s is None else started + deadline_s, has_forced_runs=self._has_forced_runs,
+        )  # fmt: skip
+        job = None
+        if turn.finish is None:  # else the grammar leaves no choice
+            job = self.scheduler.run(turn, caller.priority if priority is None else priority)
+        self._n_turns += 1
+        timings = {"tokenize": tokenized - started, **_timings_s(job, tokenized)}
+        return self._generation(turn, job, {**timings, "total": time.perf_counter() - started})
 
     def score(self, prompt: Prompt, answers: Sequence[str]) -> list[float]:
         """Return each answer's log-probability after the prompt, as a whole: its tokens and then the end.
@@ -105,15 +126,18 @@ class Decoder:
         """
         with self._lock:
             prompt_ids, n_prefix = self._encoder.encode(prompt)
-            encoded = [self.tokenizer.encode_continuation(answer) for answer in answers]
+        encoded = [self.tokenizer.encode_continuation(answer) for answer in answers]
 
-            def run(lane: Lane) -> list[float]:
-                slot = lane.place(prompt_ids, n_prefix)
-                with lane.distrusting(slot):
-                    lane.run_prefix(slot, prompt_ids[:n_prefix], is_stopped=lambda: False)
-                    return score.score_answers(lane, slot, prompt_ids[n_prefix:], encoded, self.tokenizer.eos_ids)
+        def run(lane: Lane) -> list[float]:
+            slot = lane.place(prompt_ids, n_prefix)
+            try:
+                lane.run_prefix(slot, prompt_ids[:n_prefix])
+                return score.score_answers(lane, slot, prompt_ids[n_prefix:], encoded, self.tokenizer.eos_ids)
+            except StepFailed as err:
+                lane.distrust(err, slot)
+                raise
 
-            return self._with_fallback(run)
+        return self.scheduler.call(lambda: self._with_fallback(run))
 
     def chat_prompt(self, messages: Sequence[Message], *, n_static: int = 1) -> Prompt:
         """Render a conversation whose first n_static messages stay the same from turn to turn."""
@@ -121,17 +145,20 @@ class Decoder:
 
     def warm_up(self) -> None:
         """Run every bucket three times (rule A14) and seal the pools; a target that fails is replaced by the next."""
-        with self._lock:
-            self._targets.warm_up()
+        self.scheduler.call(self._targets.warm_up)
 
     def status(self) -> dict[str, Any]:
-        """Return target, planned order, fallback reason, pools and slots, without waiting for a running turn."""
-        return {**self._targets.describe(), "n_turns": self._n_turns}
+        """Return target, planned order, fallback reason, pools, slots and queue, without waiting for a turn."""
+        return {
+            **self._targets.describe(),
+            "queue": self.scheduler.describe(),
+            "governor": self._governor.describe() if self._governor else None,
+            "n_turns": self._n_turns,
+        }
 
     def close(self) -> None:
-        """Close every session."""
-        with self._lock:
-            self._targets.close()
+        """Cancel what is on its way and close every session."""
+        self.scheduler.close()
 
     def _with_fallback(self, run: Callable[[Lane], _Result]) -> _Result:
         while True:
@@ -141,49 +168,7 @@ class Decoder:
             except StepFailed as err:
                 self._targets.fail(err)
 
-    def _decode(self, lane: Lane, turn: Turn, timings_s: dict[str, float]) -> StageTimes:
-        """Run the turn, from wherever it stands, to its end on one target."""
-        lane.times = StageTimes()
-        if turn.finish is not None:  # the grammar left nothing to decide
-            return lane.times
-        started = time.perf_counter()
-        slot = lane.place(turn.prompt_ids, turn.n_prefix)
-        turn.n_cached = lane.kv.length(slot)
-        with lane.distrusting(slot):
-            if not lane.run_prefix(slot, turn.prompt_ids[: turn.n_prefix], is_stopped=turn.is_stopped):
-                turn.finish = "cancelled"
-                return lane.times
-            logits = self._run(lane, slot, turn, turn.prompt_ids[turn.n_prefix :] + turn.ids)
-            prefilled = time.perf_counter()
-            timings_s["prefill"] += prefilled - started
-            while logits is not None:
-                logits = self._next_logits(lane, slot, turn, logits)
-        timings_s["decode"] += time.perf_counter() - prefilled
-        return lane.times
-
-    def _next_logits(self, lane: Lane, slot: int, turn: Turn, logits: Logits) -> Logits | None:
-        """Choose a token and run it, with those that it forces, in one go; None when the answer is complete."""
-        sampled = post_step(
-            lane.front, logits, lane.times, matcher=turn.matcher, sampler=turn.sampler,
-            n_known=self.tokenizer.vocab_size,
-        )  # fmt: skip
-        n_kept = turn.accept(sampled)
-        if turn.finish is not None:
-            return None
-        lane.kv.truncate(slot, len(turn.prompt_ids) + n_kept)  # rows of ids that forced bytes merged with
-        return self._run(lane, slot, turn, turn.ids[n_kept:])
-
-    def _run(self, lane: Lane, slot: int, turn: Turn, ids: list[int]) -> Logits | None:
-        """Append ids to the slot; None, with the reason in turn.finish, if the cache is full or the turn stopped."""
-        if lane.kv.length(slot) + len(ids) > lane.kv.capacity:
-            turn.finish = "length"
-            return None
-        logits = lane.run(slot, ids, is_stopped=turn.is_stopped)
-        if logits is None:
-            turn.finish = "cancelled"
-        return logits
-
-    def _generation(self, turn: Turn, timings_s: Mapping[str, float], n_steps: int) -> Generation:
+    def _generation(self, turn: Turn, job: Job | None, timings_s: Mapping[str, float]) -> Generation:
         assert turn.finish is not None, turn.ids
         return Generation(
             text=turn.text,
@@ -194,9 +179,22 @@ class Decoder:
             n_sampled=turn.n_sampled,
             finish=turn.finish,
             timings_ms={stage: seconds * 1e3 for stage, seconds in timings_s.items()},
-            target=self._targets.name,
-            fallback_reason=self._targets.fallback_reason,
+            target=job.target if job else self._targets.name,
+            fallback_reason=job.fallback_reason if job else self._targets.fallback_reason,
             logprob=turn.logprob,
             min_logprob=turn.min_logprob,
-            n_steps=n_steps,
+            n_steps=job.run.times.n_steps if job and job.run else 0,
         )
+
+
+def _timings_s(job: Job | None, since_s: float) -> dict[str, float]:
+    """Return the seconds of each part of a turn that was handed to the scheduler at since_s."""
+    times = job.run.times if job and job.run else StageTimes()
+    return {
+        "wait": job.begun_s - since_s if job and job.begun_s else 0.0,
+        "prefill": job.prefill_s if job else 0.0,
+        "decode": job.decode_s if job else 0.0,
+        "pre": times.pre_s,
+        "core": times.core_s,
+        "post": times.post_s,
+    }

@@ -108,11 +108,14 @@ class KVCache:
         """Forget the slot's sequence."""
         self.truncate(slot, 0)
 
-    def copy(self, source: int, target: int) -> None:
-        """Copy the committed rows and the length of one slot to another."""
-        n_rows = self.length(source)
+    def copy(self, source: int, target: int, n_rows: int | None = None) -> None:
+        """Make a slot's rows the first n_rows committed ones of another; None = all of them."""
+        n_rows = self.length(source) if n_rows is None else n_rows
         self._check_slot(target)
+        if not 0 <= n_rows <= self.length(source):
+            raise ValueError(f"copy: got {n_rows} rows, wanted 0 to {self.length(source)}; rows above were never run")
         if source == target:
+            self.truncate(target, n_rows)
             return
         self.rows(target, n_rows)[...] = self.rows(source, n_rows)
         self._lengths[target] = n_rows  # last: the target stays readable until its rows are whole

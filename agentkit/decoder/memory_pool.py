@@ -71,6 +71,12 @@ class Pool:
         n_payload = math.prod(shape) * np.dtype(dtype).itemsize
         return self._block[start : start + n_payload].view(dtype).reshape(shape)
 
+    def adopt(self, block: NDArray[np.uint8]) -> None:
+        """Hand out views of this block, which another process shares, instead of one of its own."""
+        if self._block is not None:
+            raise PoolError(f"{self.name} pool: it has memory already; share it before anything is allocated")
+        self._block = block
+
     def reserve(self, name: str, n_bytes: int) -> None:
         """Enter bytes that a runtime holds outside the block. Raises PoolError after seal or past the size."""
         self._account(name, n_bytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,9 +11,11 @@ from pathlib import Path
 from agentkit import __version__
 from agentkit.decoder.backend import Backend, SessionOptions
 from agentkit.decoder.decoder import Decoder
+from agentkit.decoder.governor import Governor
 from agentkit.decoder.identity import identity
 from agentkit.decoder.memory_pool import Pools
 from agentkit.decoder.prefix_store import PrefixStore
+from agentkit.decoder.sensors import Sensors
 from agentkit.decoder.targets import Opened
 from agentkit.decoder.tokenizer import load_tokenizer
 from agentkit.plugins import find_backend
@@ -36,7 +39,13 @@ def open_decoder(
         (target, partial(_open, target, checkpoint, replace(options, precision=precision), cache_dir, backends))
         for target, precision in choices
     ]
-    decoder = Decoder(planned, tokenizer, max_repeats=max_repeats)
+    (first, precision), n_threads = choices[0], options.n_threads or len(os.sched_getaffinity(0))
+    half = replace(options, precision=precision, n_threads=n_threads // 2)
+    lean = [(f"{first} ({half.n_threads} threads)", partial(_open, first, checkpoint, half, cache_dir, backends))]
+    lean = lean if half.n_threads else []
+    sensors = Sensors()
+    governor = None if sensors.is_blind else Governor(sensors, n_levels=1 + len(lean))
+    decoder = Decoder(planned, tokenizer, max_repeats=max_repeats, lean=lean, governor=governor)
     decoder.warm_up()
     return decoder
 

@@ -6,7 +6,7 @@ computation would have run the very same steps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from agentkit.decoder.kv_cache import KVCache
@@ -30,13 +30,18 @@ class PrefixSlots:
         self._held = [_Held() for _ in range(kv.n_slots)]
         self._clock = 0
 
-    def place(self, prefix_ids: Sequence[int]) -> int:
-        """Return a slot whose committed rows are the reusable part of the prefix, maybe none of it."""
+    def place(self, prefix_ids: Sequence[int], *, busy: Collection[int] = ()) -> int:
+        """Return a slot whose committed rows are the reusable part of the prefix, maybe none of it.
+
+        Slots in `busy` are being written to: they are not returned, but what they hold of the prefix is copied.
+        """
         wanted = list(prefix_ids)
         self._clock += 1
-        slot = next((i for i, held in enumerate(self._held) if held.ids == wanted), None)
+        free = [slot for slot in range(len(self._held)) if slot not in busy]
+        assert free, "every slot is busy; the scheduler admits no more turns than there are slots"
+        slot = next((slot for slot in free if self._held[slot].ids == wanted), None)
         if slot is None:
-            slot = min(range(len(self._held)), key=lambda i: self._held[i].used_at)
+            slot = min(free, key=lambda i: self._held[i].used_at)
             self._take_over(slot, wanted)
         self._kv.truncate(slot, len(self._held[slot].ids))
         self._held[slot].used_at = self._clock
@@ -61,13 +66,14 @@ class PrefixSlots:
         """Make the slot hold as much of the wanted prefix as any slot can give."""
         source = max(range(len(self._held)), key=lambda i: (self._n_reusable(i, wanted), i == slot))
         n_reusable = self._n_reusable(source, wanted)
-        if source != slot and n_reusable:
-            self._kv.truncate(source, len(self._held[source].ids))
-            self._kv.copy(source, slot)
+        if n_reusable:
+            self._kv.copy(source, slot, n_reusable)
         self._held[slot] = _Held(wanted[:n_reusable])
 
     def _n_reusable(self, slot: int, wanted: list[int]) -> int:
         held = self._held[slot].ids
+        if held == wanted:
+            return len(wanted)
         n_equal = next((i for i, (a, b) in enumerate(zip(held, wanted, strict=False)) if a != b), None)
         n_equal = min(len(held), len(wanted)) if n_equal is None else n_equal
         return n_equal // self._chunk * self._chunk

@@ -9,37 +9,63 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from agentkit.decoder.backend import Logits, Session, TokenIds
+from agentkit.decoder.backend import AsyncSession, Logits, Session, TokenIds
 from agentkit.decoder.grammar import Matcher
 from agentkit.decoder.health import Fingerprint, check_logits
 from agentkit.decoder.prefill import Chunk
 from agentkit.decoder.sampler import Sampler, log_probability
+from agentkit.decoder.trace import Stage, StageTrace
 from agentkit.errors import GrammarError
 
 PAD_ID: Final = 0
 """Any id will do: padded rows are never committed."""
 
 
-class FrontBuffer:
-    """Memory of the host's two stages, taken once per session."""
-
-    def __init__(self, *, max_bucket: int, vocab_size: int):
-        self.token_ids: TokenIds = np.zeros(max_bucket, np.int64)  # [max_bucket] i64
-        self.logits: Logits = np.zeros(vocab_size, np.float32)  # [vocab_size] f32, masked in place
-
-
 @dataclass
 class StageTimes:
-    """Seconds spent per stage, summed over steps."""
+    """Seconds spent per stage, summed over the steps of one sequence."""
 
     pre_s: float = 0.0
     core_s: float = 0.0
     post_s: float = 0.0
     n_steps: int = 0
+    trace: StageTrace | None = None
+    """Where each stage of each step is noted; None = nowhere."""
+    sequence: int = 0
+
+    def note(self, stage: Stage, chunk: Chunk, started_s: float) -> None:
+        """Add a stage that ends now."""
+        ended_s = time.perf_counter()
+        if stage is Stage.PRE:
+            self.pre_s += ended_s - started_s
+        elif stage is Stage.CORE:
+            self.core_s += ended_s - started_s
+        else:
+            self.post_s += ended_s - started_s
+        if self.trace is not None:
+            self.trace.note(stage, (self.sequence, chunk.start, chunk.n_valid), started_s, ended_s)
+
+
+class StepBuffer:
+    """Input and output of one step in flight; a lane rotates a few of them (rule A10) and takes no other memory."""
+
+    def __init__(self, *, buckets: Sequence[int], vocab_size: int, number: int = 0):
+        self.number = number
+        self.token_ids: TokenIds = np.zeros(max(buckets), np.int64)  # [max bucket] i64
+        self.logits: Logits = np.zeros(vocab_size, np.float32)  # [vocab_size] f32, masked in place by post_step
+        self.views = {bucket: self.token_ids[:bucket] for bucket in buckets}
+        """Bucket → its part of token_ids, made once."""
+        self.chunk = Chunk(0, 1, min(buckets))
+        self.slot = 0
+        self.owner: Any = None
+        """Whose step it carries; the pipeline's business."""
+        self.fence: Any = None
+        """What an asynchronous target gave for the step in flight."""
+        self.started_s = 0.0
 
 
 @dataclass(frozen=True)
@@ -53,43 +79,67 @@ class Sampled:
     """Of the raw logits."""
 
 
-def pre_step(front: FrontBuffer, token_ids: Sequence[int], chunk: Chunk, times: StageTimes) -> TokenIds:
-    """Write the chunk's ids into the front buffer, right-padded; returns a [bucket] i64 view of it."""
-    started = time.perf_counter()
-    padded = front.token_ids[: chunk.bucket]
+def is_asynchronous(session: Session) -> TypeGuard[AsyncSession]:
+    """Tell whether the target takes a step while another one runs."""
+    return hasattr(session, "submit")
+
+
+def pre_step(buffer: StepBuffer, token_ids: Sequence[int], chunk: Chunk, times: StageTimes, *, slot: int) -> None:
+    """Write the chunk's ids into the buffer, right-padded."""
+    started_s = time.perf_counter()
+    padded = buffer.views[chunk.bucket]
     padded[: chunk.n_valid] = token_ids
     padded[chunk.n_valid :] = PAD_ID
-    times.pre_s += time.perf_counter() - started
-    return padded
+    buffer.chunk, buffer.slot = chunk, slot
+    times.note(Stage.PRE, chunk, started_s)
 
 
-def core_step(session: Session, padded: TokenIds, chunk: Chunk, times: StageTimes, *, slot: int) -> Logits:
-    """Run the target, then commit the valid rows. Raises StepFailed with nothing committed."""
-    started = time.perf_counter()
-    assert session.kv.length(slot) == chunk.start, (session.kv.length(slot), chunk)
-    logits = session.step(padded, chunk.n_valid, slot=slot)
-    session.kv.commit(slot, chunk.n_valid)  # last: a failed step must leave the cache as it was
-    times.core_s += time.perf_counter() - started
+def core_step(session: Session, buffer: StepBuffer, times: StageTimes) -> None:
+    """Run the target to the end of the step; see submit_step and finish_step for its two halves."""
+    submit_step(session, buffer)
+    finish_step(session, buffer, times)
+
+
+def submit_step(session: Session, buffer: StepBuffer) -> None:
+    """Begin the core-step: an asynchronous target runs on by itself, any other has run it when this returns.
+
+    Raises StepFailed with nothing committed.
+    """
+    buffer.started_s = time.perf_counter()
+    chunk, kv = buffer.chunk, session.kv
+    assert kv.length(buffer.slot) == chunk.start, (kv.length(buffer.slot), chunk)
+    if is_asynchronous(session):
+        buffer.fence = session.submit(buffer.views[chunk.bucket], chunk.n_valid, slot=buffer.slot)
+    else:  # the target's view lives until its next step, so it is copied at once
+        np.copyto(buffer.logits, session.step(buffer.views[chunk.bucket], chunk.n_valid, slot=buffer.slot))
+
+
+def finish_step(session: Session, buffer: StepBuffer, times: StageTimes) -> None:
+    """Wait for the step's fence if there is one, then commit the valid rows. Raises StepFailed."""
+    if is_asynchronous(session):
+        np.copyto(buffer.logits, session.wait(buffer.fence))
+        buffer.fence = None
+    session.kv.commit(buffer.slot, buffer.chunk.n_valid)  # last: a failed step must leave the cache as it was
+    times.note(Stage.CORE, buffer.chunk, buffer.started_s)
     times.n_steps += 1
-    return logits
 
 
 def post_step(
-    front: FrontBuffer, logits: Logits, times: StageTimes, *, matcher: Matcher | None, sampler: Sampler, n_known: int
+    buffer: StepBuffer, times: StageTimes, *, matcher: Matcher | None, sampler: Sampler, n_known: int
 ) -> Sampled:
-    """Check the logits' health, mask them by the grammar and sample.
+    """Check the buffer's logits, mask them in place by the grammar and sample.
 
     Only the first n_known ids, those that the tokenizer has, can be chosen. Raises UnhealthyLogits, GrammarError.
     """
-    started = time.perf_counter()
+    started_s = time.perf_counter()
+    logits = buffer.logits
     fingerprint = check_logits(logits)
-    np.copyto(front.logits, logits)  # the target's view stays as it is
-    front.logits[n_known:] = -np.inf
+    logits[n_known:] = -np.inf
     if matcher is not None:
-        matcher.mask(front.logits)
-    token_id = sampler(front.logits)
-    if front.logits[token_id] == -np.inf:
+        matcher.mask(logits)
+    token_id = sampler(logits)
+    if logits[token_id] == -np.inf:
         raise GrammarError("the grammar leaves no token to choose; check it for a rule that cannot be completed")
-    sampled = Sampled(token_id, log_probability(front.logits, token_id), fingerprint)
-    times.post_s += time.perf_counter() - started
+    sampled = Sampled(token_id, log_probability(logits, token_id), fingerprint)
+    times.note(Stage.POST, buffer.chunk, started_s)
     return sampled

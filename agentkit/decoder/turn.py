@@ -23,6 +23,7 @@ class Turn:
         self, tokenizer: Tokenizer, prompt_ids: Sequence[int], *, n_prefix: int, grammar: Grammar | None,
         max_tokens: int, sampling: Sampling, on_text: Callable[[str], None] | None,
         cancelled: Callable[[], bool] | None, deadline: float | None, max_repeats: int,
+        has_forced_runs: bool = True,
     ):  # fmt: skip
         self.prompt_ids, self.n_prefix = list(prompt_ids), n_prefix
         self.matcher: Matcher | None = grammar.start() if grammar else None
@@ -33,18 +34,23 @@ class Turn:
         self.logprob, self.min_logprob = 0.0, 0.0
         self.text = ""
         self.finish: Finish | None = None
-        self._tokenizer, self._max_tokens = tokenizer, max_tokens
+        self._tokenizer, self._max_tokens, self._has_forced_runs = tokenizer, max_tokens, has_forced_runs
         self._on_text, self._cancelled, self._deadline = on_text, cancelled, deadline
         self._repeats = RepeatCheck(max_repeats)
         self._detokenizer = StreamingDetokenizer(tokenizer)
         self._ends = [0]  # bytes of text up to each id; the last item is behind all of them
         self._n_shown = 0  # bytes given to the detokenizer
         self._has_end_token = False
+        self._is_cancelled = False
         self._settle(0)
+
+    def cancel(self) -> None:
+        """Stop the answer before its next step; may come from any thread."""
+        self._is_cancelled = True
 
     def is_stopped(self) -> bool:
         """Tell whether the caller cancelled or the deadline (on the clock of time.perf_counter) has passed."""
-        if self._cancelled is not None and self._cancelled():
+        if self._is_cancelled or (self._cancelled is not None and self._cancelled()):
             return True
         return self._deadline is not None and time.perf_counter() >= self._deadline
 
@@ -77,7 +83,8 @@ class Turn:
         """Merge in forced tokens, emit the new text, notice the end; returns how many of n_before ids are unchanged."""
         n_kept = n_before
         if self.matcher is not None:
-            n_kept = min(n_before, self.matcher.settle())
+            if self._has_forced_runs:
+                n_kept = min(n_before, self.matcher.settle())
             self.ids = list(self.matcher.ids)
             if self.matcher.is_finished:
                 self.finish = "stop"

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 
+from agentkit.decoder.caller import Caller, calling
 from agentkit.intake import check_utterance
 from agentkit.server.wire import CommandIn, CommandOut
-from agentkit.types import Utterance
+from agentkit.types import Reply, Utterance
 
 if TYPE_CHECKING:
     from agentkit.server.app import Service
@@ -28,10 +29,13 @@ def router(service: Service) -> APIRouter:
         utterance = to_utterance(body)
         check_utterance(utterance, service.host.registry, max_chars=service.max_text_chars)
         is_gone = threading.Event()
+
+        def run() -> Reply:
+            with calling(Caller(is_gone.is_set)):  # the decoder stops within a step
+                return agent.handle(utterance, is_wanted=lambda: not is_gone.is_set())
+
         try:
-            reply, queue_ms = await service.worker.run(
-                lambda: agent.handle(utterance, is_wanted=lambda: not is_gone.is_set()), key=utterance.session
-            )
+            reply, queue_ms = await service.worker.run(run, key=utterance.session)
         except asyncio.CancelledError:  # the client hung up, or the server ends
             is_gone.set()
             raise

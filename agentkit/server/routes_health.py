@@ -56,6 +56,9 @@ def router(service: Service) -> APIRouter:
             "queue_running": float(service.worker.n_running),
             "uptime_seconds": time.monotonic() - host.started_at,
         }
+        if host.phase is Phase.READY and (decoder := host.opened().status()):
+            gauges["decoder_fallbacks"] = float(decoder.get("n_fallbacks", 0))
+            gauges["decoder_on_fallback"] = float(decoder.get("fallback_reason") is not None)
         return PlainTextResponse(service.metrics.text(gauges), media_type="text/plain; version=0.0.4")
 
     return routes

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.words import Words
 
 _IDLE = frozenset({Role.FILLER, Role.COPULA, Role.WISH, Role.POINTER, Role.ALSO})
@@ -87,6 +87,6 @@ def _last_span(items: Sequence[Item], roles: frozenset[Role]) -> tuple[int, int]
 
 def is_called_off(text: Normalised, words: Words) -> bool:
     """Whether the utterance, or its last clause in Chinese, calls off what was asked."""
-    cancels = {fold(c, words) for c in words.cancel}
+    cancels = {fold_listed(c, words) for c in words.cancel}
     last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
     return fold(text.text, words) in cancels or fold(last, words) in cancels

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentkit.types import Kind, Selector, Understanding, Value
+from agentkit.devices.adapter import Device
+from agentkit.types import Intent, Kind, Selector, Understanding, Value
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.reading import NO_DEVICE
@@ -55,12 +56,23 @@ def singled(found: Understanding, text: Normalised, view: HomeView, words: Words
         if not is_kind or selector.names or selector.device_ids or selector.device_class or selector.is_all:
             intents.append(intent)
             continue
-        near = selector if selector.areas or selector.floors else replace(selector, areas=(view.speaker_area or "",))
-        reached = select(near, view) or select(selector, view)
+        reached = _reached(selector, view)
         called = tuple(d for d in reached if any(has_word(n, word) for n in d.names)) or reached
         is_sure = is_sure and len(called) < 2
         intents.append(replace(intent, selector=Selector(device_ids=tuple(d.id for d in called), types=selector.types)))
     return replace(found, intents=tuple(intents), needs_confirmation=found.needs_confirmation or not is_sure)
+
+
+def is_for_one(intent: Intent, view: HomeView) -> bool:
+    """Whether a call reaches at most one device, in the speaker's room if it names no place."""
+    return len(_reached(intent.selector, view)) < 2
+
+
+def _reached(selector: Selector, view: HomeView) -> tuple[Device, ...]:
+    """The devices that words mean: those of the speaker's room if they name no place and any is there."""
+    is_open = not (selector.areas or selector.floors or selector.is_all)
+    near = select(replace(selector, areas=(view.speaker_area or "",)), view) if is_open else ()
+    return near or select(selector, view)
 
 
 def as_spoken(found: Understanding, text: Normalised, view: HomeView) -> Understanding:

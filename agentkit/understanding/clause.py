@@ -62,6 +62,8 @@ class ClauseReader:
         for rule in self.phrases.acts.get(act, ()):
             if topics - {rule.topic} or (group.has(Role.TO) and group.values):
                 continue
+            if len(group.of(Role.AREA)) > 1 and self._takes_one_room(rule):
+                continue
             if (rule.is_named and not group.has(*_THING)) or (rule.is_loose and group.has(*_NAMED)):
                 continue
             args = self._act_args(rule, group)
@@ -76,6 +78,11 @@ class ClauseReader:
             if args is not None and selector is not None and (intent := self._intent(rule.tool, args, selector)):
                 return (intent,)
         return ()
+
+    def _takes_one_room(self, rule: ActRule) -> bool:
+        """Whether an act is done to a room, so that a second one would be passed over."""
+        sent = (r for rules in self.phrases.acts.values() for r in rules if r.area_argument)
+        return rule.area_argument is not None or (rule.is_implied and any(r.types == rule.types for r in sent))
 
     def _act_args(self, rule: ActRule, group: Group) -> dict[str, Value] | None:
         """Arguments of an act, or None if a value of the sentence has no place in it."""

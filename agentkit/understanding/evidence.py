@@ -12,7 +12,7 @@ from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.names import parts_of
-from agentkit.understanding.normalise import fold
+from agentkit.understanding.normalise import fold, fold_listed
 from agentkit.understanding.offers import default_values
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.selecting import has_word, select
@@ -135,7 +135,7 @@ def verbs_said(sentence: Sentence, words: Words) -> list[set[str]]:
 
 def _spans(phrase: str, sentence: Sentence, words: Words) -> Spans:
     """Where the halves of a verb stand in order; empty if they do not, or not where the phrase wants them."""
-    chunks = [c for chunk in phrase.split("…") if (c := fold(chunk, words))]
+    chunks = [c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))]
     text, at = f" {sentence.folded} ", 0
     is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
     is_first = not phrase.startswith("^") or sentence.folded.startswith(chunks[0])

@@ -27,4 +27,5 @@ class HomeCache(Generic[Built]):
             self._kept[key] = self._build(view, words)
             if len(self._kept) > _KEPT_HOMES:
                 self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
         return self._kept[key]

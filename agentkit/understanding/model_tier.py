@@ -105,6 +105,8 @@ class ModelTier:
         answer = parse_answer(generation.text, turn.labels, self._tools)
         if answer.kind is Kind.CALLS:
             answer = self._judge(answer, text, view, words, lexicon)
+        if generation.fallback_reason:
+            answer = replace(answer, why=f"{answer.why}; on {generation.target} ({generation.fallback_reason})")
         return replace(answer, path="model", timings_ms=_timings(start, generation))
 
     def _prepare(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> _Turn:

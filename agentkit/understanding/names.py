@@ -40,6 +40,8 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
             for text in linked(folded, words):
                 yield Entry(text, Role.NAME, name)
             for part in _parts(folded, device.type, words):
+                if len(part) == 1 and not part.isascii():
+                    continue  # 前 of 前门 means much else
                 yield from _with_s(part, Role.PART, part)
                 if part not in taken and part not in kinds and part.rpartition(" ")[2] in kinds:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"

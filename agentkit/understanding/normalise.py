@@ -121,6 +121,13 @@ def fold(text: str, words: Words) -> str:
     return _CJK_SPACE.sub("", _SPACE.sub(" ", folded)).strip()
 
 
+def fold_listed(phrase: str, words: Words) -> str:
+    """Spell a phrase of the app's lists for comparison; each is folded once."""
+    if (folded := words.folded.get(phrase)) is None:
+        folded = words.folded[phrase] = fold(phrase, words)
+    return folded
+
+
 def _replace(text: str, old: str, new: str) -> str:
     if _CJK.search(old):
         return text.replace(old, new)

@@ -24,7 +24,7 @@ from agentkit.understanding.heads import (
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
     Named,
@@ -33,11 +33,13 @@ from agentkit.understanding.piece_checks import (
     is_guarded,
     is_name_alone,
     is_open,
+    is_preposition_cut,
     joined,
     named_in,
     reaches_named,
     unrepeated,
     without_stutter,
+    without_theme,
 )
 from agentkit.understanding.selecting import select
 from agentkit.understanding.target import TargetFinder
@@ -82,10 +84,11 @@ class PhraseTier:
         folded = fold(joined(text.text, words), words)
         lexicon = self.lexicon(view, words)
         names = lexicon.names
-        modes = {fold(w, words) for listed in words.modes.values() for w in listed}
+        modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
-        cuts = list(distinct(cut for cut in raw if not has_value_as_other(cut, modes)))
+        whole = (cut for cut in raw if not has_value_as_other(cut, modes) and not is_preposition_cut(cut, words))
+        cuts = list(distinct(whole))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         if words.is_pieces_first:
@@ -115,6 +118,12 @@ class PhraseTier:
         """Names in a text of devices that can be acted on."""
         acted_on = [d for d in view.devices if d.type in self._acted_on]
         return named_in(self.lexicon(view, words).mentions(folded), acted_on, words)
+
+    def passes_over(self, found: Understanding, text: Normalised, view: HomeView) -> bool:
+        """Whether calls of another tier leave out a device whose name was said: 台灯 is no word for any light here."""
+        words = self._words[text.language]
+        said = self._named_in(fold(text.text, words), view, words)
+        return bool(found.intents) and not reaches_named(found.intents, said, view)
 
     def _absent(
         self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
@@ -155,7 +164,7 @@ class PhraseTier:
         items = [i for i in items if i.role not in _SPENT]
         if is_verb_missed(items, verbs):
             return ()
-        items = without_stutter(items)
+        items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found

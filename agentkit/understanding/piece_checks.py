@@ -12,6 +12,7 @@ from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import has_word, select
+from agentkit.understanding.surname import is_surname
 from agentkit.understanding.words import Words
 
 Named = tuple[frozenset[str], ...]
@@ -100,6 +101,14 @@ def is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
     )
 
 
+def is_preposition_cut(items: Sequence[Item], words: Words) -> bool:
+    """Whether a preposition of two words was read as a verb and its object: "next" in "next to the tv"."""
+    return any(
+        a.role is Role.ACT and a.text.isascii() and f"{a.text} {b.text}" in words.prepositions
+        for a, b in itertools.pairwise(items)
+    )
+
+
 def without_stutter(items: Sequence[Item]) -> list[Item]:
     """The pieces without those that repeat the one before ("the hall, the hall lamp")."""
     kept: list[Item] = []
@@ -110,6 +119,15 @@ def without_stutter(items: Sequence[Item]) -> list[Item]:
         elif last is None or item.role is Role.NUMBER or item.value != last.value:
             kept.append(item)
     return kept
+
+
+def without_theme(items: Sequence[Item], view: HomeView, words: Words) -> Sequence[Item]:
+    """The pieces without a kind that only leads up to a device of that kind ("the curtain, close the hall curtain")."""
+    if len(items) < 3 or items[0].role not in (Role.KIND, Role.CLASS) or items[1].role is not Role.ALSO:
+        return items
+    named = [view.named(i.value) for i in items[2:] if i.role is Role.NAME]
+    is_theme = len(named) == 1 and any(is_surname(d, items[0], words) for d in named[0])
+    return items[2:] if is_theme and items[2].role is Role.ACT else items
 
 
 def is_name_alone(cut: Sequence[Item]) -> bool:

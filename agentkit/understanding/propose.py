@@ -49,7 +49,13 @@ class Proposer:
         folded = fold(text.text, words)
         hinted = _hinted(folded, words)
         is_command = any(p.search(folded) for p in words.talk.starts)
-        parts = [hinted] if hinted else [folded, *_clauses(text.text, words)] if is_command else []
+        parts = (
+            [hinted]
+            if hinted
+            else [folded, *_clauses(text.text, words), *_second_verb(folded, lexicon)]
+            if is_command
+            else []
+        )
         read = next((r for p in parts if (r := self._read(p, view, words, lexicon, is_hinted=bool(hinted)))), ())
         read = read if hinted or all(is_specific(i, view) for i in read) else ()
         if read and not is_guarded:
@@ -106,6 +112,16 @@ def _clauses(text: str, words: Words) -> list[str]:
     """The parts between commas that begin like a command: what follows often tells why."""
     parts = [fold(part, words) for part in re.split("[,;]", text)]
     return [p for p in parts if p and any(start.search(p) for start in words.talk.starts)] if len(parts) > 1 else []
+
+
+def _second_verb(folded: str, lexicon: Lexicon) -> list[str]:
+    """The command behind a bare verb and "and": a door that is a lock can be locked but not closed."""
+    pieces: dict[int, set[Role]] = {}
+    for item in lexicon.mentions(folded):
+        pieces.setdefault(item.end, set()).add(item.role)
+    ends = list(pieces)[:2]
+    is_bare = len(ends) == 2 and Role.ACT in pieces[ends[0]] and Role.ALSO in pieces[ends[1]]
+    return [folded[ends[1] :].strip()] if is_bare else []
 
 
 def is_specific(intent: Intent, view: HomeView) -> bool:

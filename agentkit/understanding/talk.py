@@ -40,6 +40,8 @@ class Talk:
     """Commands about "it" made of what a follow-up leaves of them: "set it to {rest}", "{rest} it"."""
     ordinals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Place in a list of options (from 1; -1 = the last) → words for it."""
+    ones: tuple[str, ...] = ()
+    """Words for "the one" in the answer to "which one": what stands beside them tells it."""
     everything: tuple[str, ...] = ()
     """Answers that take all options."""
     something: tuple[str, ...] = ()

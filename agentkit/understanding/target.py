@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
@@ -11,6 +11,7 @@ from agentkit.understanding.entries import PLACES, VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, place_names
 from agentkit.understanding.selecting import has_word, is_called, of_class, select
+from agentkit.understanding.surname import is_behind, is_surname
 from agentkit.understanding.words import Words
 
 _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
@@ -156,9 +157,13 @@ class TargetFinder:
         return (
             set(group.of(Role.PART)) <= parts
             and any(self.names.holds(d, group.of(Role.HINT)) for d in found)
-            and (_is_surname(group) or any(self._is_kind(d, kinds) for d in found))
-            and any(self._is_kind(d, classes) for d in found)
+            and any(self._is_called(d, group, kinds) and self._is_kind(d, classes) for d in found)
         )
+
+    def _is_called(self, device: Device, group: Group, kinds: Sequence[Item]) -> bool:
+        if not _is_surname(group):
+            return self._is_kind(device, kinds)
+        return all(is_surname(device, k, self.words) for k in kinds)
 
     def _hinted(self, group: Group, selector: Selector, *, is_said: bool) -> Selector | None:
         """The device whose name holds all hints; without a word for its kind, no other device's name may."""
@@ -170,7 +175,8 @@ class TargetFinder:
         told = tuple(d for d in placed if self.names.holds(d, hints))
         found = tuple(d for d in told if self._is_kind(d, kinds))
         if not found and kinds:  # "the shed light" for the switch of it
-            found = tuple(d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
+            worked = (d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
+            found = tuple(d for d in worked if not self._is_whole(d, hints))
         is_several = group.has(Role.ALL) or any(i.is_plural for i in group.items if i in kinds or i.role is Role.HINT)
         if not found or (len(found) > 1 and not is_several):
             return None
@@ -186,6 +192,10 @@ class TargetFinder:
                 return False
         return True
 
+    def _is_whole(self, device: Device, hints: Sequence[str]) -> bool:
+        """Whether hints end a name and so tell the thing itself: the light of a coffee machine is not the machine."""
+        return any(name.endswith(tuple(hints)) for name in self.names.folded[device.id])
+
     def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
@@ -195,6 +205,8 @@ class TargetFinder:
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):
             found = [d for d in found if any(self._is_of_class(d, c) for c in classes)]
+            if self._is_named_elsewhere({i.text for i in group.items if i.role is Role.CLASS}, found):
+                return None
         if len(part) > 1 or len(found) != 1 or group.has(Role.HOME):
             return None  # "the house from the garage side": the whole home and a part of it at once
         return Selector(device_ids=(found[0].id,), types=(found[0].type,))
@@ -210,6 +222,8 @@ class TargetFinder:
             exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said))]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
+            if self._is_named_elsewhere(said, exact):
+                return None
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
             found = tuple(d for d in found if self._is_of_class(d, key))
             if not found:
@@ -223,6 +237,11 @@ class TargetFinder:
                     return None
             return Selector(device_ids=tuple(d.id for d in found), types=(device_type,))
         return None
+
+    def _is_named_elsewhere(self, said: Collection[str], found: Sequence[Device]) -> bool:
+        """Whether a word for a class is the name of a device, and of none found: "the radio in the bedroom"."""
+        is_name = any(n in said for names in self.names.folded.values() for n in names)
+        return is_name and not any(_has_any(d, tuple(said)) for d in found)
 
     def _is_of_class(self, device: Device, key: str) -> bool:
         """By what a device reports, or by a name that ends with no longer word for another class (百叶窗 is no 窗)."""
@@ -240,6 +259,6 @@ def _has_any(device: Device, class_words: Sequence[str]) -> bool:
 
 def _is_surname(group: Group) -> bool:
     """Whether a word for a kind only follows a name ("kitchen light switch"); elsewhere it limits the types."""
-    ends = [i.end for i in group.items if i.role is Role.NAME]
-    kinds = [i.start for i in group.items if i.role in (Role.KIND, Role.CLASS)]
-    return all(any(0 <= start - end <= 1 for end in ends) for start in kinds)
+    names = [i for i in group.items if i.role is Role.NAME]
+    kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+    return all(any(is_behind(kind, name) for name in names) for kind in kinds)

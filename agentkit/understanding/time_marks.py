@@ -125,12 +125,19 @@ def _clock(hit: re.Match[str], words: TimeWords) -> Clock | None:
     elif got.get("past"):
         minute = _past(got["past"])
     elif got.get("to"):
+        if hour > 12 or not _is_minutes(hit.group(0), got["to"]):
+            return None  # "the bedroom one to 24"
         hour, minute = (hour - 1) % 12 or 12, 60 - _past(got["to"])
     if not 0 <= minute < 60:
         return None
     part = words.parts.get(" ".join((got.get("part") or "").lower().split()))
     is_plain = not part and 0 < hour <= 12 and not got["hour"].startswith("0")
     return Clock(in_part(hour, part), minute, is_plain)
+
+
+def _is_minutes(said: str, amount: str) -> bool:
+    """Whether the amount before "to" tells minutes: by its unit, a quarter, or as a clock's face has them."""
+    return _past(amount) % 5 == 0 or len(said.split()) > 3
 
 
 def _past(text: str) -> int:

@@ -146,7 +146,7 @@ def _piece(
         for u in sorted(units, key=len, reverse=True)
     )
     return re.compile(
-        rf"(?:(?P<word>{_any(amounts)})|(?P<number>(?<![\d.:]){NUMBER}))[\s-]*(?P<mid>{half})?{counter}[\s-]*"
+        rf"(?:(?P<word>{_any(amounts)})|(?P<number>(?<![\d.:]){NUMBER})[\s-]*(?P<mid>{half})?)[\s-]*{counter}[\s-]*"
         rf"(?P<unit>{unit})(?:\s*(?P<end>{half}))?",
         re.IGNORECASE,
     )

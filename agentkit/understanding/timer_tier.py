@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agentkit.types import Intent, Kind, Understanding, Value
 from agentkit.understanding.durations import Duration, find_durations
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.timer_pieces import (
     Reading,
@@ -32,6 +32,8 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
     own = words.timers
     if not own.timer or len(text.text) > 200:
         return _NOTHING
+    if fold(text.text, words) in {fold_listed(w, words) for w in own.left}:
+        return _calls(Intent("timer_status"))
     reading = Reading(plain_text(text.text))
     if not take_named_device(reading, own, view) and not take_noun(reading, own):
         return _NOTHING

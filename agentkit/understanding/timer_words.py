@@ -22,6 +22,8 @@ class TimerWords:
     plan: tuple[str, ...] = ()
     acts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Each of ACTS → phrases; what follows one of remind is what to be reminded of."""
+    left: tuple[str, ...] = ()
+    """Whole utterances that ask for the time left of the timer without naming one."""
     after_noun: tuple[str, ...] = ()
     """Words that may stand between an amount and the timer ("off", "to")."""
     named: tuple[str, ...] = ()

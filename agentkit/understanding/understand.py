@@ -9,19 +9,30 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
-from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import (
+    as_spoken,
+    is_as_good,
+    is_for_one,
+    is_question,
+    is_weak,
+    singled,
+    takes_number,
+)
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.piece_checks import joined
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
@@ -75,10 +86,15 @@ class Understander:
             text = Normalised("x", language, "x")
             self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
             self._phrases.match(text, view)
+            self._questions.match(text, view)
             if self._words[language].is_pieces_first:
                 mend_sound("\u95ee", self._phrases.lexicon(view, self._words[language]))
         if self._model is not None:
             self._model.warm_up(view)
+
+    def lexicon(self, view: HomeView, words: Words) -> Lexicon:
+        """All phrases that a sentence about this home can be made of, for those who read follow-ups."""
+        return self._phrases.lexicon(view, words)
 
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand one utterance in a home; what no tier is sure of is refused, never guessed."""
@@ -106,13 +122,17 @@ class Understander:
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
         """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
+        if (found := self._other_thing(text, view)).kind is not Kind.NONE:
+            return found
         is_first = self._words[text.language].is_pieces_first
         quick = self._phrases.match(text, view) if is_first else None
         if quick is not None and quick.intents and not is_question(quick, self._tools):
             return quick
         first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
-        if first.kind is not Kind.NONE and not is_weak(first, self._tools):
+        is_sure = first.kind is not Kind.NONE and not is_weak(first, self._tools)
+        if is_sure and not self._phrases.passes_over(first, text, view):
             return first
+        first = Understanding(Kind.NONE, timings_ms=first.timings_ms) if is_sure else first
         second = self._phrases.match(text, view) if quick is None else quick
         is_answered = any(self._is_plain_query(i) for i in first.intents) and first.reply_key != NO_DEVICE
         chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
@@ -121,6 +141,12 @@ class Understander:
             chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
+        """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
+        words = self._words[text.language]
+        name = other_thing(fold(joined(text.text, words), words), self._phrases.lexicon(view, words), view, words)
+        return Understanding(Kind.NONE) if name is None else _unknown(Understanding(Kind.REFUSE, path="none"), name)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:
         """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
@@ -223,21 +249,25 @@ class Understander:
         return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _mend(self, text: Normalised, view: HomeView) -> Understanding:
-        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs."""
+        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs.
+
+        Only what is surely meant, a usual slip or the very sound, acts on one device without a question.
+        """
         words = self._words[text.language]
         folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
-        mended = repair(folded, lexicon)
+        mended = repair(folded, lexicon, words)
         sounds = mend_sound(folded, lexicon) if mended is None else ()
         heard = {m.text: m.is_exact for m in sounds if keeps_no(folded, m.text, words)}
         found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         if mended is not None:
-            found[mended] = self._match(replace(text, text=mended), view)
+            heard[mended.text] = mended.is_exact
+            found[mended.text] = self._match(replace(text, text=mended.text), view)
         found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
         if not found or len({repr(f.intents) for f in found.values()}) > 1:
             return Understanding(Kind.NONE)
         said, first = next(iter(found.items()))
         is_query = all(self._tools[i.tool].is_query for i in first.intents)
-        is_sure = is_query or any(heard.get(m, False) for m in found)
+        is_sure = is_query or (any(heard[m] for m in found) and all(is_for_one(i, view) for i in first.intents))
         return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
@@ -252,9 +282,7 @@ class Understander:
             return proposed
         words = self._words[text.language]
         name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
-        if name is None:
-            return found
-        return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")
+        return found if name is None else _unknown(found, name)
 
     def _refuse(self, text: Normalised, view: HomeView) -> Understanding:
         words = self._words[text.language]
@@ -265,3 +293,8 @@ class Understander:
 
 def _why(hit: GuardHit) -> str:
     return f"{hit.kind}: {hit.words!r} is not understood, so nothing runs"
+
+
+def _unknown(found: Understanding, name: str) -> Understanding:
+    """The refusal that names what this home lacks."""
+    return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")

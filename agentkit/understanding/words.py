@@ -116,6 +116,8 @@ class Words:
     """Words that mean everything else, beside what was excluded."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
+    slips: Table = field(default_factory=dict)
+    """Word → misspellings of it that are no other words; what is read from one acts on one device or is asked about."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Spelling → the spelling that templates and these words use."""
     yes: tuple[str, ...] = ()
@@ -128,19 +130,21 @@ class Words:
     """How timers, alarms and plans are spoken of; in a file of its own."""
     talk: Talk = field(default_factory=Talk)
     """Words about the conversation itself; they have a file of their own."""
+    folded: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
 
 
 _PATTERNS = ("polite", "corrections", "exclusions", "forbids")
 _TABLES = (
     *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
     *("colors", "modes", "levels", "whites", "grades"),
-    *("questions", "attributes", "reports", "asked_states", "asked_classes"),
+    *("questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
 )
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers"}
+    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers", "folded"}
     values: dict[str, Any] = {"language": language}
     for key, value in raw.items():
         line = raw.line_of(key) if isinstance(raw, YamlMap) else None

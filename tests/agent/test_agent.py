@@ -18,6 +18,7 @@ from agentkit.errors import Abandoned, PromptTooLong, StepFailed
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import Call, Intent, Kind, Outcome, Reply, Selector, Status, Understanding, Utterance
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.tools import Decision, Tool
 from agentkit.understanding.words import Words
@@ -59,6 +60,9 @@ class Script:
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         self.heard.append(text.text)
         return self.sentences.get(text.text, Understanding(Kind.NONE, why="not in the script"))
+
+    def lexicon(self, view: HomeView, words: Words) -> Lexicon:
+        return Lexicon(view, words)
 
 
 def calls(*intents: Intent, **more: object) -> Understanding:

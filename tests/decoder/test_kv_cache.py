@@ -70,6 +70,16 @@ def test_rows_that_were_never_run_cannot_become_readable() -> None:
     assert cache.length(0) == 4
 
 
+def test_more_rows_than_are_committed_cannot_be_copied() -> None:
+    cache = make_cache()
+    cache.commit(0, 4)
+
+    with pytest.raises(ValueError, match="copy: got 5 rows, wanted 0 to 4"):
+        cache.copy(0, 1, 5)
+
+    assert cache.length(1) == 0
+
+
 @pytest.mark.parametrize("slot", [-1, N_SLOTS])
 def test_a_slot_outside_of_the_cache_is_named(slot: int) -> None:
     cache = make_cache()
@@ -86,6 +96,7 @@ OPERATIONS = st.lists(
         st.tuples(st.just("append"), SLOTS, st.integers(0, CAPACITY)),
         st.tuples(st.just("truncate"), SLOTS, st.integers(0, CAPACITY)),
         st.tuples(st.just("copy"), SLOTS, SLOTS),
+        st.tuples(st.just("copy_half"), SLOTS, SLOTS),
         st.tuples(st.just("reset"), SLOTS, st.just(0)),
         st.tuples(st.just("scribble"), SLOTS, st.integers(0, CAPACITY)),
     ),
@@ -119,6 +130,9 @@ def apply(cache: KVCache, model: list[list[int]], operation: str, slot: int, num
     elif operation == "copy":
         cache.copy(slot, number)
         model[number] = list(rows)
+    elif operation == "copy_half":
+        cache.copy(slot, number, len(rows) // 2)
+        model[number] = rows[: len(rows) // 2]
     elif operation == "reset":
         cache.reset(slot)
         rows.clear()

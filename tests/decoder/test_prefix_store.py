@@ -12,7 +12,7 @@ from agentkit.decoder.decoder import Decoder, Generation, Prompt
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.open import open_decoder
 from agentkit.decoder.prefix_store import PrefixStore
-from agentkit.errors import UnhealthyLogits
+from agentkit.errors import StepFailed, UnhealthyLogits
 from runtimes.onnx_cpu import BACKEND as CPU
 from runtimes.reference import BACKEND as REFERENCE
 from tests.support.sessions import OPTIONS, open_reference
@@ -103,8 +103,10 @@ def test_rows_that_lead_to_unhealthy_logits_are_deleted(tiny_gguf: Path, tmp_pat
     lane = Lane("reference", open_reference(tiny_gguf), prefixes=PrefixStore(tmp_path / "prefixes", "any key"))
     ids = [5] * 80
     slot = lane.place([*ids, 6], len(ids))
-    assert lane.run_prefix(slot, ids, is_stopped=lambda: False)
+    lane.run_prefix(slot, ids)
     assert len(saved(tmp_path)) == 1
-    with pytest.raises(UnhealthyLogits), lane.distrusting(slot):
-        raise UnhealthyLogits("NaN among the logits")
+    lane.distrust(StepFailed("a cable was loose"), slot)
+    assert len(saved(tmp_path)) == 1
+    lane.distrust(UnhealthyLogits("NaN among the logits"), slot)
+    assert lane.kv.length(slot) == 0
     assert saved(tmp_path) == []

@@ -91,3 +91,25 @@ def test_a_forgotten_slot_holds_nothing() -> None:
     slots.forget(0)
     assert kv.length(0) == 0
     assert use(slots, kv, A)[1] == 0
+
+
+def test_a_busy_slot_is_left_alone_but_its_prefix_is_copied_whole() -> None:
+    slots, kv = make_slots()
+    slot, _ = use(slots, kv, A)
+    for layer in range(TINY.n_layers):
+        kv.keys(layer, slot)[:10] = np.arange(10, dtype=np.float32)[:, None, None]
+
+    other = slots.place(A, busy={slot})
+
+    assert other != slot
+    assert (kv.length(other), kv.length(slot)) == (10, 13)  # the busy one goes on where it is
+    assert kv.keys(1, other)[:10, 0, 0].tolist() == list(range(10))
+
+
+def test_a_busy_slot_in_the_middle_of_its_prefix_gives_what_it_had_before() -> None:
+    slots, kv = make_slots()
+    slot = slots.place(A)
+    kv.commit(slot, 6)  # its owner runs the prefix and has not said what it holds
+
+    assert kv.length(slots.place(A, busy={slot})) == 0
+    assert kv.length(slot) == 6

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
+from agentkit.decoder.caller import current_caller
 from agentkit.server.connection import Connection
+from agentkit.types import Reply, Utterance
 from tests.server.conftest import Live
 from tests.server.test_command import wait_until
 
@@ -126,3 +129,27 @@ def test_a_command_whose_client_hung_up_while_it_waited_is_not_run(live: Live, s
     live.agent.release.set()
     assert live.say("hello").status_code == 200
     assert [u.text for u in live.agent.heard] == ["wait", "hello"]
+
+
+def test_a_client_that_hangs_up_is_known_to_the_decoder_at_its_next_step(live: Live, stack: ExitStack) -> None:
+    is_begun, is_noticed, ordinary = threading.Event(), threading.Event(), live.agent.handle
+
+    def handle(utterance: Utterance, *, is_wanted: Callable[[], bool] = lambda: True) -> Reply:
+        is_gone = current_caller().is_gone
+        assert is_gone is not None
+        is_begun.set()
+        wait_until(is_gone)
+        is_noticed.set()
+        return ordinary(utterance, is_wanted=is_wanted)
+
+    live.agent.handle = handle  # type: ignore[method-assign]
+    body = b'{"text": "hello"}'
+    head = (
+        f"POST /v1/command HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    )
+    client = dial(live, head.encode() + b"\r\n\r\n" + body)
+    assert is_begun.wait(20)
+    client.close()
+    assert is_noticed.wait(20)
+    live.agent.handle = ordinary  # type: ignore[method-assign]
+    assert live.say("hello").status_code == 200

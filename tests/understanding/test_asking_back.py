@@ -102,3 +102,14 @@ def test_scripts_may_be_mixed(assembly: Assembly) -> None:
     found = understand(assembly, "turn on 床头灯")
     assert [i.tool for i in found.intents] == ["turn_on"]
     assert not found.needs_confirmation
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [("close and lock the front door", "lock.front_door"), ("关上并锁好前门", "lock.front_door")],
+)
+def test_of_two_verbs_the_one_that_can_be_done_is_proposed(assembly: Assembly, text: str, device: str) -> None:
+    found = understand(assembly, text)
+    assert [d.id for d in reached(found)] == [device]
+    assert [i.tool for i in found.intents] == ["lock"]
+    assert found.needs_confirmation

@@ -130,3 +130,22 @@ def test_quotes_around_a_name_or_the_whole_command_mean_nothing(ask: Ask) -> Non
 
 def test_quoted_words_may_be_what_is_put_on_a_list(ask: Ask) -> None:
     assert [i.tool for i in ask('add "close the account" to my shopping list').intents] == ["add_to_list"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "before i leave lock the front door",
+        "after dinner turn off the lights",
+        "lock the front door beforehand",
+        "lock the front door after",
+        "以前锁上前门",
+        "解锁前门以前",
+        "锁上前门之前",
+        "出门前锁上前门",
+        "饭后关灯",
+    ],
+)
+def test_before_and_after_what_is_no_time_are_never_now(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert (found.kind, found.reply_key) == (Kind.REFUSE, "not_yet")

@@ -86,3 +86,11 @@ def test_a_word_too_many_keeps_a_command_from_running(
 )
 def test_a_second_verb_is_not_passed_over(text: str, ask: Ask) -> None:
     assert not acts(ask(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["level lock the front door", "lock the front door ahead", "lock the front door back", "以锁上前门", "前锁上前门"],
+)
+def test_a_word_with_a_meaning_of_its_own_is_no_filler(text: str, ask: Ask) -> None:
+    assert not acts(ask(text))

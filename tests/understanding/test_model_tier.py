@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def tell(tokenizer: Tokenizer, app: App, words: dict[str, Words], templates: Tem
         return tier.understand(normalise(text, "en", words["en"]), home)
 
     return understand
+
+
+def test_a_reply_says_that_another_target_had_to_answer_and_why(
+    tokenizer: Tokenizer, app: App, words: dict[str, Words], templates: TemplateMap, home: HomeView
+) -> None:
+    class OnSpare(Scripted):
+        def generate(self, prompt: Prompt, *, grammar: Grammar | None = None, max_tokens: int) -> Generation:
+            answer = super().generate(prompt, grammar=grammar, max_tokens=max_tokens)
+            return replace(answer, target="cpu_onnx", fallback_reason="npu: its process died by SIGSEGV")
+
+    tier = make_tier(OnSpare(tokenizer, '{"refuse":"not_home"}'), app, words, templates)
+    why = tier.understand(normalise("who won the election", "en", words["en"]), home).why
+    assert why.endswith("; on cpu_onnx (npu: its process died by SIGSEGV)")
 
 
 def make_tier(decoder: Scripted | Decoder, app: App, words: dict[str, Words], templates: TemplateMap) -> ModelTier:

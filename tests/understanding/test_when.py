@@ -128,3 +128,37 @@ def test_what_cannot_be_kept_is_named(text: str, problem: str, words: dict[str, 
 )
 def test_a_sentence_without_a_time_is_left_alone(text: str, words: dict[str, Words]) -> None:
     assert find(text, words) == Found(rest=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open the bedroom curtain at half half past seven",
+        "open the bedroom curtain in half half an hour",
+        "早上七点半半拉开卧室窗帘",
+        "半半小时后拉开卧室窗帘",
+    ],
+)
+def test_a_half_too_many_makes_no_time(text: str, words: dict[str, Words]) -> None:
+    assert find(text, words).when is None
+    assert find(text, words).problem == "vague"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [("open the bedroom curtain half way at 9 pm", "open the bedroom curtain half way"), ("晚上九点开一半", "开一半")],
+)
+def test_a_half_of_its_own_stays_in_the_command(text: str, rest: str, words: dict[str, Words]) -> None:
+    assert find(text, words).rest == rest
+
+
+@pytest.mark.parametrize("text", ["set the hall ac to 22 and the bedroom one to 24", "the second one to nine"])
+def test_one_to_is_no_minute_to_an_hour(text: str, words: dict[str, Words]) -> None:
+    assert find(text, words).when is None
+
+
+@pytest.mark.parametrize(("text", "minute"), [("at ten to nine pm", 50), ("at two minutes to nine pm", 58)])
+def test_minutes_to_an_hour_are_kept(text: str, minute: int, words: dict[str, Words]) -> None:
+    when = find(text, words).when
+    assert when is not None
+    assert (when.hour, when.minute) == (20, minute)

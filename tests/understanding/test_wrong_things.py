@@ -78,3 +78,105 @@ def test_what_it_can_do_is_told_from_the_tools_and_the_home(text: str, ask: Ask,
     assert (found.kind, found.reply_key) == (Kind.SAY, "help")
     assert {"light", "lock"} <= set(found.reply_values["type"]) <= {d.type for d in home.devices}
     assert "sensor" not in found.reply_values["type"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("turn on the coffee machine light", "coffee machine light"),
+        ("turn on the water heater light", "water heater light"),
+        ("turn on the tv fan", "tv fan"),
+        ("turn on the vacuum light", "vacuum light"),
+        ("open the garage door light", "garage door light"),
+        ("turn on the oven light at nine in the evening", "oven light"),
+        ("打开咖啡机灯", "咖啡机灯"),
+        ("打开热水器的风扇", "热水器的风扇"),
+        ("关掉报警器的灯", "报警器的灯"),
+        ("打开车库门锁", "车库门锁"),
+    ],
+)
+def test_a_kind_behind_the_name_of_something_else_makes_another_thing(text: str, name: str, ask: Ask) -> None:
+    found = ask(text)
+    assert (found.kind, found.reply_key) == (Kind.REFUSE, "unknown_device")
+    assert found.reply_values["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ("turn on the floor lamp light", "light.floor_lamp"),
+        ("turn on the kitchen light switch", "light.kitchen"),
+        ("turn off the tv set", "media_player.living_room_tv"),
+        ("turn on the coffee machine switch", "switch.coffee_machine"),
+        ("lock the front door lock", "lock.front_door"),
+        ("打开卧室风扇电扇", "fan.bedroom"),
+        ("把大门锁", "lock.front_door"),
+    ],
+)
+def test_a_kind_that_fits_may_stand_behind_a_name(text: str, device: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == [device]
+
+
+@pytest.mark.parametrize("text", ["打开电暖器", "打开取暖器", "turn on the electric heater"])
+def test_an_electric_heater_is_no_floor_heating_unless_called_so(text: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == []
+    called = tuple(replace(d, aliases=(*d.aliases, "电暖器")) for d in home.devices if d.id == "climate.heating")
+    kept = tuple(d for d in home.devices if d.id != "climate.heating")
+    assert reached("打开电暖器", ask, replace(home, devices=(*kept, *called))) == ["climate.heating"]
+
+
+@pytest.mark.parametrize("text", ["窗帘，拉上客厅窗帘", "the curtain, close the living room curtain"])
+def test_a_kind_may_lead_up_to_the_device(text: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == ["cover.living_room_curtain"]
+
+
+@pytest.mark.parametrize("text", ["fan, close the living room curtain", "灯，拉上客厅窗帘"])
+def test_another_kind_does_not_lead_up_to_it(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert found.needs_confirmation or not found.intents
+
+
+@pytest.mark.parametrize(
+    "text", ["turn up the radio in the bedroom", "卧室收音机大声点", "turn off the stereo in the bedroom"]
+)
+def test_a_thing_with_a_name_of_its_own_is_not_another_of_its_class_elsewhere(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_a_word_for_the_class_is_still_enough(ask: Ask, home: HomeView) -> None:
+    assert reached("turn down the speakers upstairs", ask, home) == ["media_player.bedroom_speaker"]
+    assert reached("turn up the radio in the kitchen", ask, home) == ["media_player.kitchen_radio"]
+
+
+def test_what_stands_next_to_a_device_skips_nothing_on_it(ask: Ask) -> None:
+    assert not ask("turn on the lamp next to the tv").intents
+
+
+def test_a_light_fan_is_no_gentle_fan(ask: Ask) -> None:
+    assert not ask("turn on the ceiling light fan").intents
+
+
+def test_a_reason_behind_a_command_is_no_second_command(ask: Ask, home: HomeView) -> None:
+    assert reached("put the heating up a bit it's freezing in here", ask, home) == ["climate.heating"]
+    assert not ask("turn on the fan when it's hot").intents
+
+
+@pytest.mark.parametrize(
+    "text", ["打开卧室台灯", "把卧室台灯打开", "关掉客厅床头灯", "turn on the kitchen bedside lamp"]
+)
+def test_a_lamp_of_another_room_is_not_every_light_here(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_a_name_in_free_text_is_passed_over(ask: Ask) -> None:
+    assert ask("add desk lamp to the shopping list").intents[0].args["item"] == "desk lamp"
+
+
+@pytest.mark.parametrize("text", ["vacuum the kitchen and the hallway", "打扫厨房和客厅"])
+def test_of_two_rooms_to_clean_none_is_passed_over(text: str, ask: Ask, home: HomeView) -> None:
+    assert reached(text, ask, home) == []
+
+
+@pytest.mark.parametrize("text", ["关掉电视、音箱", "turn off the tv, the speaker", "turn off the tv, fan"])
+def test_a_comma_parts_a_name_from_a_kind(text: str, ask: Ask, home: HomeView) -> None:
+    assert len(reached(text, ask, home)) == 2

@@ -1,0 +1,128 @@
+"""The three stages at work on several sequences: rings between them, four buffers in rotation (rules A1, A10, B9).
+
+    scheduler → entry ┐
+              ┌ ready ┴→ PRE → to_core → CORE → to_post → POST ┐
+              └──────────────────← ready, free ←───────────────┘
+
+One sequence alone is serial by nature, because its next token needs the one before. What overlaps is the host's work
+for one sequence with the core-step of another: on a target that runs by itself (`submit` and `wait`) one thread keeps
+all stages busy. On a CPU the core-step takes the cores anyway, so stages run one after the other; `Workers` gives each
+stage a thread all the same, for measuring.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from agentkit.decoder.lane import Lane
+from agentkit.decoder.ring import Ring
+from agentkit.decoder.run import Run
+from agentkit.decoder.steps import StepBuffer, finish_step, is_asynchronous, submit_step
+from agentkit.decoder.watch import Watch
+from agentkit.errors import StepFailed
+
+PATIENCE: Final = 8
+"""Steps of others that a waiting sequence lets pass before it counts as one priority higher."""
+
+
+class Pipeline:
+    """The stages of one lane. `advance` moves every stage once; nothing in it waits but for the target."""
+
+    def __init__(self, lane: Lane, *, watch: Watch, n_in_flight: int | None = None):
+        """`n_in_flight` steps may be in the target at once; by default all buffers if it is asynchronous, else one."""
+        n_buffers, n_runs = len(lane.buffers), lane.kv.n_slots
+        self.lane, self.watch = lane, watch
+        self.n_in_flight = n_in_flight or (n_buffers if is_asynchronous(lane.session) else 1)
+        self.entry: Ring[Run] = Ring(n_runs)
+        self._ready: Ring[Run] = Ring(n_runs)
+        self._free: Ring[StepBuffer] = Ring(n_buffers)
+        self._to_core: Ring[StepBuffer] = Ring(n_buffers)
+        self._to_post: Ring[StepBuffer] = Ring(n_buffers)
+        self._in_flight: Ring[StepBuffer] = Ring(n_buffers)
+        self._waiting: list[Run] = []  # pre-step's own: sequences whose next step is known
+        self.finished: deque[Run] = deque()
+        for buffer in lane.buffers:
+            buffer.owner = buffer.fence = None
+            self._free.push(buffer)
+
+    def advance(self) -> None:
+        """Move what can be moved: prepare, hand to the target, wait for the oldest step, take its result.
+
+        Raises StepFailed if the target fails, with every sequence where its last whole step left it.
+        """
+        # no more than the target takes: what is prepared early cannot be overtaken or stopped any more
+        while len(self._to_core) + len(self._in_flight) < self.n_in_flight and self.pre():
+            pass
+        self.core()
+        while self.post():
+            pass
+
+    def pre(self) -> bool:
+        """Prepare one step; False if nothing is ready or no buffer is free."""
+        self._collect()
+        if not self._waiting:
+            return False
+        run = min(self._waiting, key=_urgency)
+        if run.stop_if_wanted():
+            self._waiting.remove(run)
+            self.finished.append(run)
+            return True
+        buffer = self._free.pop()
+        if buffer is None:
+            return False
+        self._waiting.remove(run)
+        for other in self._waiting:
+            other.n_skipped += 1
+        run.n_skipped = 0
+        run.pre(buffer)
+        self._to_core.push(buffer)
+        return True
+
+    def core(self) -> bool:
+        """Begin as many steps as may be in flight, then end the oldest; False if there is none."""
+        session = self.lane.session
+        while len(self._in_flight) < self.n_in_flight:
+            buffer = self._to_core.pop()
+            if buffer is None:
+                break
+            with self.watch:
+                submit_step(session, buffer)
+            self._in_flight.push(buffer)
+        buffer = self._in_flight.pop()
+        if buffer is None:
+            return False
+        with self.watch:
+            finish_step(session, buffer, buffer.owner.times)
+        self._to_post.push(buffer)
+        return True
+
+    def post(self) -> bool:
+        """Take one result; False if there is none. Raises StepFailed for numbers that cannot be right."""
+        buffer = self._to_post.pop()
+        if buffer is None:
+            return False
+        run: Run = buffer.owner
+        buffer.owner = None
+        try:
+            run.post(buffer)
+        except StepFailed:
+            raise
+        except BaseException as err:  # noqa: BLE001 - a callback may raise anything; its caller gets it
+            run.error = err
+        self._free.push(buffer)
+        if run.is_over:
+            self.finished.append(run)
+        else:
+            self._ready.push(run)
+        return True
+
+    def _collect(self) -> None:
+        for ring in (self._ready, self.entry):
+            while (run := ring.pop()) is not None:
+                self._waiting.append(run)
+
+
+def _urgency(run: Run) -> int:
+    """Lower goes first; equal ones take turns, because the list is in the order of their last steps."""
+    return run.priority - run.n_skipped // PATIENCE
