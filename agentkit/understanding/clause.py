@@ -136,6 +136,7 @@ class ClauseReader:
         for rule in self.phrases.values:
             value = _value(rule, item, units)
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
+            is_said = is_said or (item.role is Role.COLOR and group.has(Role.AREA, Role.HERE))  # "turn the room green"
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
             if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
@@ -181,9 +182,16 @@ def _is_wanted(group: Group) -> bool:
 
 
 def _is_unclear(group: Group) -> bool:
-    """ "turn on lamp 2", "at nine": a bare number may be a name or a time; only unit, topic or "to" make it a value."""
-    is_bare = any(v.role is Role.NUMBER for v in group.values) and not group.has(Role.UNIT)
-    return is_bare and (group.has(Role.AT) or not group.has(Role.TO, Role.TOPIC))
+    """ "turn on lamp 2", "at nine": a bare number may be a name or a time; only unit, topic or "to" make it a value.
+
+    A number before those belongs to what is set ("lamp 2 to green", "3 lights").
+    """
+    numbers = [v.start for v in group.values if v.role is Role.NUMBER]
+    if not numbers or group.has(Role.UNIT):
+        return False
+    before = [i.start for i in group.items if i.role is Role.TO]
+    before = before or [i.start for i in group.items if i.role is Role.TOPIC]
+    return group.has(Role.AT) or not before or max(numbers) < min(before)
 
 
 def _unit_arg(units: set[str], tool: Tool | None) -> dict[str, Value]:

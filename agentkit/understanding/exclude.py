@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
@@ -12,11 +13,13 @@ from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
-from agentkit.understanding.selecting import select
+from agentkit.understanding.piece_checks import joined
+from agentkit.understanding.selecting import of_class, select
 from agentkit.understanding.words import Words
 
 Match = Callable[[Normalised, HomeView], Understanding]
 _IDLE = frozenset({Role.FILLER, Role.POINTER, Role.ALSO, Role.COPULA})
+_EXCLUDED = frozenset({Role.NAME, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR, Role.HERE, Role.ALL})
 _NOTHING = Understanding(Kind.NONE)
 
 
@@ -36,13 +39,20 @@ class Excluder:
             if found is None:
                 continue
             kept = self._devices(found["but"])
-            rest = f"{text.text[: found.start()]} {text.text[found.end() :]}".strip(" ,.")
-            for other in self.words.others:
-                rest = rest.replace(other, _first(self.words))
-            if not kept or not rest:
+            rest = _with_others_as_all(
+                f"{text.text[: found.start()]} {text.text[found.end() :]}".strip(" ,."), self.words
+            )
+            if not kept or not rest or not self._is_several(rest):
                 return _NOTHING
             return self._without(replace(text, text=rest, taken_back=""), kept)
         return self._forbidden(text)
+
+    def _is_several(self, rest: str) -> bool:
+        """Whether an English command is for several things: of one ("lock but the front door") nothing is left out."""
+        return not rest.isascii() or any(
+            m.role is Role.ALL or (m.role in (Role.KIND, Role.CLASS) and m.text.endswith("s"))
+            for m in self.lexicon.mentions(fold(rest, self.words))
+        )
 
     def _forbidden(self, text: Normalised) -> Understanding:
         """ "leave the bedroom alone, switch off the hall": what is forbidden only takes devices away."""
@@ -69,14 +79,14 @@ class Excluder:
     def _without(self, text: Normalised, kept: Sequence[Device]) -> Understanding:
         understood = self.match(text, self.view)
         is_of_any_kind = all(len(i.selector.types) > 1 for i in understood.intents)
-        is_guessed = (
-            understood.kind is not Kind.CALLS or is_of_any_kind
-        )  # "all but the lamp": all lamps, not all there is
+        # Without spaces the kind may be left unsaid: "all but the lamp" means all lamps there, not all there is.
+        is_guessed = not text.text.isascii() and (understood.kind is not Kind.CALLS or is_of_any_kind)
         if is_guessed:
             kind = next((w for w in self.words.kinds.get(_type(kept), ())), "")
             understood = self.match(replace(text, text=f"{_first(self.words)}{kind} {text.text}"), self.view)
         if understood.kind is not Kind.CALLS:
             return _NOTHING
+        is_guessed = is_guessed or (is_of_any_kind and _first(self.words) not in text.text.casefold())
         ids = {d.id for d in kept}
         less = [self._less(intent, ids) for intent in understood.intents]
         intents = tuple(i for i in less if i)
@@ -97,11 +107,27 @@ class Excluder:
 
     def _devices(self, part: str) -> list[Device]:
         """Everything in the rooms, or of the names and kinds, that a part of the sentence is made of."""
-        for cut in self.lexicon.cuts(fold(part, self.words)):
-            items = [i for i in cut if i.role not in _IDLE]
-            if items and all(i.role in TARGETS for i in items) and (found := self._fitting(items)):
+        folded = fold(joined(part, self.words), self.words)
+        for cut in self.lexicon.cuts(folded):
+            parts = list(_parts(cut))
+            items = [i for part in parts for i in part if i.role not in _IDLE]
+            if not items or not all(i.role in _EXCLUDED for i in items):
+                continue
+            if not any(self._is_command(p, folded) for p in parts) and (found := self._all_of(items, parts)):
                 return found
         return []
+
+    def _is_command(self, part: Sequence[Item], folded: str) -> bool:
+        """Whether a part begins with a verb ("... and lock the door"): it does not belong to what is left out."""
+        return folded.isascii() and any(i.role is Role.ACT for i in self.lexicon.at(folded, part[0].start))
+
+    def _all_of(self, items: Sequence[Item], parts: Sequence[Sequence[Item]]) -> list[Device]:
+        """What the words mean together, if each of them counts; else what each of the joined parts means."""
+        together = self._fitting(items)
+        if together and all(any(self._fits(d, {i.role: [i.value]}) for d in together) for i in items):
+            return together
+        found = [self._fitting([i for i in part if i.role not in _IDLE]) for part in parts]
+        return [d for part in found for d in part] if all(found) else []
 
     def _fitting(self, items: Sequence[Item]) -> list[Device]:
         groups: dict[Role, list[str]] = {}
@@ -116,10 +142,32 @@ class Excluder:
         return (
             (names is None or bool(set(names) & set(device.names)))
             and (kinds is None or device.type in kinds)
-            and (classes is None or any(c.partition(".")[0] == device.type for c in classes))
+            and (classes is None or any(self._is_of(device, c) for c in classes))
             and (areas is None or device.area in areas)
             and (Role.FLOOR not in groups or device.area in floors)
+            and (Role.HERE not in groups or device.area == self.view.speaker_area)
         )
+
+    def _is_of(self, device: Device, key: str) -> bool:
+        kind, _, device_class = key.partition(".")
+        listed = self.words.device_classes.get(key, ())
+        return device.type == kind and bool(
+            of_class(Selector(device_ids=(device.id,), types=(kind,)), device_class, listed, self.view)
+        )
+
+
+def _parts(cut: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """The pieces between the words that join."""
+    for is_joint, items in itertools.groupby(cut, key=lambda i: i.role is Role.ALSO):
+        if not is_joint:
+            yield tuple(items)
+
+
+def _with_others_as_all(rest: str, words: Words) -> str:
+    """ "the other lights" are all the lights, once what is left out is told."""
+    for other in words.others:
+        rest = re.sub(rf"(?<![A-Za-z]){re.escape(other)}(?![A-Za-z])", _first(words), rest, flags=re.IGNORECASE)
+    return rest
 
 
 def negated_clauses(text: str, words: Words) -> tuple[str, str] | None:

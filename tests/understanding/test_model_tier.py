@@ -88,7 +88,7 @@ def test_an_answer_that_the_sentence_bears_out_is_a_call(tell) -> None:  # type:
 
 
 def test_a_hint_without_a_verb_is_asked_about(tell) -> None:  # type: ignore[no-untyped-def]
-    found = tell("it is gloomy around the desk lamp", calls(DESK_ON))
+    found = tell("it is murky around the desk lamp", calls(DESK_ON))
     assert (found.kind, found.needs_confirmation) == (Kind.CALLS, True)
 
 

@@ -29,6 +29,7 @@ READABLE = (
     "water_heater",
     "input_boolean",
     "todo",
+    "calendar",
     "timer",
     "script",
     "update",
@@ -45,6 +46,7 @@ NAMED_VALUES = (
     "color",
     "mode",
     "title",
+    "events",
 )
 """Attributes with a sentence of their own; the others are read out as value.one."""
 CALLED_BY_CLASS = ("window", "door", "garage", "gate", "curtain", "blind", "shade", "shutter", "awning")
@@ -70,6 +72,8 @@ def get_state(
     live = tuple(d for d in devices if d.is_available)
     if not live:
         return Answer("state.unavailable", _names(devices))
+    if not attribute and all(d.type == "calendar" for d in live):
+        attribute = "events"  # what a calendar is asked for is what stands in it
     if attribute and attribute != "state":
         kind = CLASS_OF.get(attribute, attribute)
         of_class = tuple(d for d in live if d.type == "binary_sensor" and d.device_class == kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,7 +189,28 @@ def _title(device: Device) -> Reading | None:
     return None if not title else Reading(device, str(title))
 
 
+def _events(device: Device) -> Reading | None:
+    """What stands in a calendar: a list of events, or only the next one; 0 for an empty one."""
+    if device.type != "calendar":
+        return None
+    listed = device.attributes.get("events")
+    if isinstance(listed, list | tuple):
+        told = [_event(e.get("summary"), e.get("start"), e.get("location")) for e in listed if isinstance(e, Mapping)]
+        return Reading(device, "; ".join(told) or 0)
+    title = device.attributes.get("message")
+    start, place = device.attributes.get("start_time"), device.attributes.get("location")
+    return Reading(device, _event(title, start, place)) if title else None
+
+
+def _event(title: Any, start: Any, place: Any) -> str:
+    """One event with its local date and time, without the time zone, and its place."""
+    at = " ".join(str(start or "").replace("T", " ")[:16].split())
+    about = ", ".join(part for part in (at, str(place or "")) if part)
+    return f"{title} ({about})" if about else str(title)
+
+
 _SPECIAL = {
+    "events": _events,
     "temperature": _temperature,
     "current_temperature": _temperature,
     "target_temperature": _target_temperature,

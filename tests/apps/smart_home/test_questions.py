@@ -22,6 +22,10 @@ def make(name: str, kind: str, state: str | None, area: str | None = None, **att
     return Device(f"{kind}.{name}", name, kind, area, state=state, attributes=attributes)
 
 
+def calendar(**attributes: object) -> Device:
+    return make("k", "calendar", "off", **attributes)
+
+
 ON, OFF, DARK = make("a", "light", "on"), make("b", "light", "off"), make("c", "light", None)
 
 
@@ -161,3 +165,30 @@ def test_time_and_date_come_from_the_clock_that_is_given(app: App) -> None:
     assert (time.reply_key, time.values["time"]) == ("time.now", "07:05")
     assert date.reply_key == "date.today"
     assert (date.values["weekday"], date.values["date"]) == (5, "2025-01-31")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "value"),
+    [
+        (
+            {"events": [{"summary": "Choir", "start": "2026-03-03T19:00:00+01:00", "location": "Hall"}]},
+            "Choir (2026-03-03 19:00, Hall)",
+        ),
+        (
+            {"events": [{"summary": "Choir", "start": "2026-03-03"}, {"summary": "Dentist"}]},
+            "Choir (2026-03-03); Dentist",
+        ),
+        ({"events": []}, 0),
+        ({"message": "Choir", "start_time": "2026-03-03 19:00:00"}, "Choir (2026-03-03 19:00)"),
+    ],
+)
+def test_a_calendar_tells_its_events_with_time_and_place(
+    ask: Run, attributes: dict[str, object], value: object
+) -> None:
+    for args in ({}, {"attribute": "events"}):
+        answer = ask("get_state", calendar(**attributes), **args)
+        assert (answer.reply_key, answer.values["value"]) == ("events.one", value)
+
+
+def test_a_calendar_that_reports_no_events_says_so(ask: Run) -> None:
+    assert ask("get_state", calendar(), attribute="events").reply_key == "value.none"
