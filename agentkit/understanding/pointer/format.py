@@ -9,27 +9,39 @@ targets (devices, or a type with a place) and its value; several calls follow ea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agentkit.understanding.hanzi import simplify
+
 MAX_DEVICES = 24
 MAX_AREAS = 12
+N_SPARE = 24
+"""Tokens kept for later, so that a new mark needs no new vocabulary."""
 TYPES = ("light", "switch", "fan", "climate", "cover", "lock", "media_player", "vacuum", "lawn_mower", "valve", "scene",
-         "sensor", "other")  # fmt: skip
+         "sensor", "script", "weather", "water_heater", "humidifier", "todo", "other")  # fmt: skip
 TOOLS = ("turn_on", "turn_off", "toggle", "set_brightness", "adjust_brightness", "set_color", "set_color_temperature",
          "adjust_color_temperature", "set_temperature", "adjust_temperature", "set_hvac_mode", "set_fan_mode",
          "set_fan_speed", "adjust_fan_speed", "open_cover", "close_cover", "stop_cover", "set_cover_position", "lock",
          "unlock", "open_valve", "close_valve", "set_valve_position", "media_pause", "media_resume", "media_stop",
          "media_next", "media_previous", "set_volume", "adjust_volume", "mute", "unmute", "vacuum_start", "vacuum_return",
-         "vacuum_pause", "mower_start", "mower_dock", "activate_scene", "run_script", "get_state")  # fmt: skip
-REFUSALS = ("not_home", "unknown_device", "not_now", "condition", "negation", "report")
+         "vacuum_pause", "mower_start", "mower_dock", "activate_scene", "run_script", "get_state",
+         "vacuum_stop", "vacuum_clean_area", "media_search_play", "set_fan_oscillation", "get_weather", "get_list")  # fmt: skip
+REFUSALS = ("not_home", "unknown_device", "not_now", "condition", "negation", "report", "unsure")
 MARKS = ("home", "here", "user", "do", "end", "all", "more", "less", "ask", "refuse", "say", "wish", "chitchat", "which",
-         *REFUSALS)  # fmt: skip
+         "except", "timer", "value", "floor", "it", *REFUSALS)  # fmt: skip
+
+_LOOSE = re.compile(r"[^\w,%°.:]+|(?<!\d)[.:]|[.:](?!\d)|_")
+_SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"((?:[a-z]|[^\W\d\u2e80-\u9fff])+|(?<![\d.])\d+)")
+_BEFORE_HANZI = re.compile(r"\s+(?=[\u2e80-\u9fff,%°])")
 
 
 def specials() -> tuple[str, ...]:
     """Every token that is not text, in the order of the vocabulary."""
     pointers = [f"d{i}" for i in range(MAX_DEVICES)] + [f"a{i}" for i in range(MAX_AREAS)]
+    pointers += [f"x{i}" for i in range(N_SPARE)]
     return tuple(f"<{x}>" for x in dict.fromkeys([*MARKS, *TYPES, *TOOLS, *pointers]))
 
 
@@ -44,12 +56,16 @@ class Line:
 
 
 def clean(text: str) -> str:
-    """Text that cannot be read as a token of ours."""
-    return text.replace("<", " ").replace(">", " ").replace("|", " ").strip().casefold()
+    """Lower case without marks other than comma, percent, degree and decimal point; nothing reads as a token of ours.
+
+    Every word of Latin letters has a space before it, the first one too, so that it is always the same token.
+    """
+    plain = _LOOSE.sub(" ", simplify(text).casefold())
+    return _BEFORE_HANZI.sub("", _SPACE.sub(" ", _WORD.sub(r" \1", plain))).rstrip()
 
 
-def write_prompt(areas: Sequence[str], devices: Sequence[Line], here: int | None, text: str) -> str:
-    """Write the whole prompt; at most MAX_AREAS areas and MAX_DEVICES devices."""
+def write_home(areas: Sequence[str], devices: Sequence[Line]) -> str:
+    """Write the part that all sentences about a home share; at most MAX_AREAS areas and MAX_DEVICES devices."""
     assert len(areas) <= MAX_AREAS and len(devices) <= MAX_DEVICES, (len(areas), len(devices))
     rooms = "".join(f"<a{i}>{clean(name)}" for i, name in enumerate(areas))
     lines = "".join(
@@ -57,5 +73,15 @@ def write_prompt(areas: Sequence[str], devices: Sequence[Line], here: int | None
         f"{'|'.join(clean(n) for n in d.names)}"
         for i, d in enumerate(devices)
     )
+    return f"<home>{rooms}{lines}"
+
+
+def write_said(here: int | None, text: str) -> str:
+    """Write one sentence, with the index of the speaker's area."""
     place = "" if here is None else f"<here><a{here}>"
-    return f"<home>{rooms}{lines}{place}<user>{clean(text)}<do>"
+    return f"{place}<user>{clean(text)}<do>"
+
+
+def write_prompt(areas: Sequence[str], devices: Sequence[Line], here: int | None, text: str) -> str:
+    """Write the whole prompt."""
+    return write_home(areas, devices) + write_said(here, text)

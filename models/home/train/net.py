@@ -56,7 +56,9 @@ class Layer(nn.Module):
                                   "up_proj": nn.Linear(d, c.intermediate_size, bias=False),
                                   "down_proj": nn.Linear(c.intermediate_size, d, bias=False)})  # fmt: skip
 
-    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor | None
+    ) -> torch.Tensor:
         c, (b, t, _) = self.c, x.shape
         h = self.input_layernorm(x)
         q = self.self_attn["q_proj"](h).view(b, t, c.num_attention_heads, c.head_dim).transpose(1, 2)
@@ -65,7 +67,7 @@ class Layer(nn.Module):
         q, k = _rotate(q, cos, sin), _rotate(k, cos, sin)
         n_shared = c.num_attention_heads // c.num_key_value_heads
         k, v = k.repeat_interleave(n_shared, 1), v.repeat_interleave(n_shared, 1)
-        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        a = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None)
         x = x + self.self_attn["o_proj"](a.transpose(1, 2).reshape(b, t, -1))
         h = self.post_attention_layernorm(x)
         return x + self.mlp["down_proj"](F.silu(self.mlp["gate_proj"](h)) * self.mlp["up_proj"](h))
@@ -93,12 +95,30 @@ class HomeModel(nn.Module):
             if p.dim() > 1:
                 nn.init.normal_(p, std=0.02)
 
-    def forward(self, token_ids: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-        """Logits [n_wanted, vocab] at the flat positions `wanted` of token_ids [B, T]."""
-        t = token_ids.shape[1]
+    def forward(
+        self,
+        token_ids: torch.Tensor,
+        wanted: torch.Tensor,
+        positions: torch.Tensor | None = None,
+        parts: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Logits [n_wanted, vocab] at the flat positions `wanted` of token_ids [B, T].
+
+        `positions` and `parts` [B, T]: a part sees part 0 and itself; None = one part, counted from 0.
+        """
         x = self.embed_tokens(token_ids)
-        cos, sin = self.cos[:t].to(x.dtype), self.sin[:t].to(x.dtype)
+        at = torch.arange(token_ids.shape[1])[None] if positions is None else positions
+        cos, sin = self.cos[at].unsqueeze(1), self.sin[at].unsqueeze(1)  # [B, 1, T, head_dim]
+        mask = None if parts is None else _sees(parts)
         for layer in self.layers:
-            x = layer(x, cos, sin)
+            x = layer(x, cos, sin, mask)
         chosen = self.norm(x).flatten(0, 1)[wanted]
         return F.linear(chosen, self.embed_tokens.weight.to(chosen.dtype))
+
+
+def _sees(parts: torch.Tensor) -> torch.Tensor:
+    """Which token sees which, [B, 1, T, T] bool."""
+    n = parts.shape[1]
+    is_before = torch.ones(n, n, dtype=torch.bool).tril()
+    is_same = parts[:, :, None] == parts[:, None, :]
+    return (is_before & (is_same | (parts == 0)[:, None, :])).unsqueeze(1)

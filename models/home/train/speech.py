@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
+from faker.providers.lorem.en_US import Provider as English
+from faker.providers.lorem.zh_CN import Provider as Chinese
 
-from agentkit.understanding.pointer.format import Line, write_prompt
+from agentkit.understanding.pointer.format import Line, write_home, write_said
 
 HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\(([^()\[\]]*)\)")
@@ -21,10 +23,16 @@ _CJK = re.compile(r"[\u3400-\u9fff]")
 
 @dataclass(frozen=True)
 class Example:
-    """One prompt with its answer."""
+    """One sentence about a home with its answer."""
 
-    prompt: str
+    home: str
+    said: str
     answer: str
+
+    @property
+    def prompt(self) -> str:
+        """The whole prompt."""
+        return self.home + self.said
 
 
 @dataclass
@@ -53,14 +61,19 @@ class Speaker:
         self.rng = random.Random(seed)
         self.slips = slips
         self.phrases = load_phrases()
+        self.words = _common_words()
 
-    def draw(self) -> Example:
-        """One example of any kind."""
-        language = self.rng.choice(("en", "zh"))
-        house = self._house(language)
-        text, answer = self._pick(house)
-        text = self._noise(text, language)
-        return Example(write_prompt(house.areas, house.devices, house.here, text), f"{answer}<end>")
+    def draw(self, n: int = 1) -> list[Example]:
+        """Draw n sentences of any kind about one home."""
+        house = self._house(self.rng.choice(("en", "zh")))
+        home = write_home(house.areas, house.devices)
+        found = []
+        for _ in range(n):
+            here = self.rng.randrange(len(house.areas)) if self.rng.random() < 0.6 else None
+            heard = replace(house, here=here)
+            text, answer = self._pick(heard)
+            found.append(Example(home, write_said(here, self._noise(text, house.language)), f"{answer}<end>"))
+        return found
 
     def _pick(self, house: House) -> tuple[str, str]:
         roll = self.rng.random()
@@ -76,8 +89,10 @@ class Speaker:
             return self._blocked(house)
         if roll < 0.82:
             return self._unknown(house)
-        if roll < 0.97:
+        if roll < 0.93:
             return self._other(house)
+        if roll < 0.97:
+            return self._salad(house)
         return self._expand(self.rng.choice(p["chat"]), {}), "<say><chitchat>"
 
     def _other(self, house: House) -> tuple[str, str]:
@@ -88,42 +103,63 @@ class Speaker:
         return {"place": pick(p["places"]), "topic": pick(p["topics"]), "food": pick(p["foods"]),
                 "person": pick(p["people"]), "lang": pick(p["langs"]), "n": str(self.rng.randint(1, 60))}  # fmt: skip
 
+    def _salad(self, house: House) -> tuple[str, str]:
+        """Common words in no order; with a word of the home among them it is as if something was half heard."""
+        glue = " " if house.language == "en" else ""
+        said = self.rng.choices(self.words[house.language], k=self.rng.randint(2, 9))
+        if self.rng.random() < 0.5:
+            return glue.join(said), "<refuse><not_home>"
+        device = self.rng.choice(house.devices)
+        known = [device.names[0], *house.areas, *self.phrases[house.language]["kinds"].get(device.type, [])]
+        said.insert(self.rng.randrange(len(said) + 1), self.rng.choice(known))
+        return glue.join(said), "<refuse><unsure>"
+
     # -- homes
 
     def _house(self, language: str) -> House:
         p, rng = self.phrases[language], self.rng
-        n_areas = rng.randint(1, 5)
-        areas = rng.sample(p["rooms"], n_areas)
+        n_areas = rng.choice((1, 2, 3, 3, 4, 5, 6, 8))
+        areas = [self._made_up(language) if rng.random() < 0.05 else room for room in rng.sample(p["rooms"], n_areas)]
+        areas = list(dict.fromkeys(areas))
+        habit = rng.choice((0.1, 0.4, 0.8))  # how often this home writes the room into a name
         devices: list[Line] = []
-        for _ in range(rng.randint(1, 9)):
+        for _ in range(rng.choice((1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14))):
             kind = rng.choices(list(p["devices"]), weights=[8, 3, 2, 3, 4, 2, 3, 1.5, 0.5, 1, 1.5, 1])[0]
-            name = rng.choice(p["devices"][kind])
-            area = rng.randrange(n_areas) if rng.random() < 0.92 else None
-            devices.append(Line(kind, self._names(name, areas, area, language, kind), area))
-        here = rng.randrange(n_areas) if rng.random() < 0.6 else None
-        return House(language, areas, devices, here)
+            area = rng.randrange(len(areas)) if rng.random() < 0.92 else None
+            devices.append(Line(kind, self._names(areas, area, language, kind, habit), area))
+        return House(language, areas, devices, None)
 
-    def _names(self, name: str, areas: list[str], area: int | None, language: str, kind: str) -> tuple[str, ...]:
-        rng, glue = self.rng, " " if language == "en" else ""
+    def _names(self, areas: list[str], area: int | None, language: str, kind: str, habit: float) -> tuple[str, ...]:
+        rng, glue, p = self.rng, " " if language == "en" else "", self.phrases[language]
+        name = rng.choice(p["devices"][kind])
         roll = rng.random()
-        if roll < 0.25 and area is not None and kind != "scene":
-            name = f"{areas[area]}{glue}{name}"
-        elif roll < 0.33:
-            name = f"{rng.choice(self.phrases[language]['owners'])}{'s ' if language == 'en' else '的'}{name}"
-        elif roll < 0.40:
-            name = f"{name}{glue}{rng.randint(1, 4)}"
-        elif roll < 0.43:
+        if kind != "scene" and area is not None and rng.random() < habit:
+            name = f"{areas[area]}{glue}{rng.choice((name, rng.choice(p['kinds'].get(kind, [name]))))}"
+        elif roll < 0.10:
+            name = f"{rng.choice(p['owners'])}{'s ' if language == 'en' else '的'}{name}"
+        elif roll < 0.18:
+            name = f"{name}{glue}{rng.choice((str(rng.randint(1, 9)), _spell(rng.randint(1, 9), language)))}"
+        elif roll < 0.26:
             name = f"{self._made_up(language)}{glue}{name}"
-        if rng.random() < 0.2:
-            other = self.phrases["zh" if language == "en" else "en"]["devices"][kind]
-            return (name, rng.choice(other))
+        elif roll < 0.31:
+            name = self._made_up(language)
+        if rng.random() < 0.12:
+            return (name, rng.choice(p["devices"][kind]))
+        if rng.random() < 0.1:
+            return (name, rng.choice(self.phrases["zh" if language == "en" else "en"]["devices"][kind]))
         return (name,)
 
     def _made_up(self, language: str) -> str:
+        rng = self.rng
         if language == "zh":
-            return "".join(self.rng.choice("星云米家智慧小大海天山风华美乐居安宁静月光晨曦蓝白金") for _ in range(2))
-        syllables = "ka ri to lu mi za no xe fi bo wyn dor el tra sen qu ip ax".split()
-        return "".join(self.rng.choice(syllables) for _ in range(self.rng.randint(2, 3)))
+            if rng.random() < 0.4:
+                return rng.choice(self.words["zh"])
+            if rng.random() < 0.5:
+                return "".join(bytes((rng.randint(0xB0, 0xD6), rng.randint(0xA1, 0xFE))).decode("gb2312") for _ in "ab")
+            return "".join(rng.choice("星云米家智慧小大海天山风华美乐居安宁静月光晨曦蓝白金东西南北左右上下前后") for _ in "ab")
+        if rng.random() < 0.6:
+            return " ".join(rng.choice(self.words["en"]) for _ in range(rng.choice((1, 1, 2))))
+        return "".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 3)))
 
     # -- commands
 
@@ -300,6 +336,7 @@ class Speaker:
 
 _WEIGHT = {"turn_on": 4.0, "turn_off": 4.0, "set_brightness": 2.0, "open_cover": 1.5, "close_cover": 1.5, "get_state": 2.5,
            "set_temperature": 1.5, "adjust_brightness": 1.5}  # fmt: skip
+_SYLLABLES = "ka ri to lu mi za no xe fi bo wyn dor el tra sen qu ip ax an ster ley mon gar ish ron".split()
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 _TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
 
@@ -318,3 +355,9 @@ def _spell(number: int, language: str) -> str:
         return _ONES[number]
     tens, ones = divmod(number, 10)
     return _TENS[tens] + (f" {_ONES[ones]}" if ones else "")
+
+
+def _common_words() -> dict[str, list[str]]:
+    """Common words of both languages, from Faker (MIT), which is needed for training only."""
+    english, chinese = set(map(str.lower, English.word_list)), set(Chinese.word_list)
+    return {"en": sorted(w for w in english if w.isalpha()), "zh": sorted(w for w in chinese if _CJK.match(w))}
