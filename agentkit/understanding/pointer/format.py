@@ -1,7 +1,7 @@
 """How a home and a sentence are written for the home model, and what its answers look like.
 
-    <home><a0>kitchen<a1>hall<d0><light><a0>ceiling light<d1><fan><a1>fan<here><a0><user>fan off please<do>
-    <turn_off><d1><end>
+    [home][a0]kitchen[a1]hall[d0][light][a0]ceiling light[d1][fan][a1]fan[here][a0][user]fan off please[do]
+    [turn_off][d1][end]
 
 Devices and rooms are pointer tokens, so any name works and an answer is a handful of tokens. One call is a tool, its
 targets (devices, or a type with a place) and its value; several calls follow each other.
@@ -42,7 +42,7 @@ def specials() -> tuple[str, ...]:
     """Every token that is not text, in the order of the vocabulary."""
     pointers = [f"d{i}" for i in range(MAX_DEVICES)] + [f"a{i}" for i in range(MAX_AREAS)]
     pointers += [f"x{i}" for i in range(N_SPARE)]
-    return tuple(f"<{x}>" for x in dict.fromkeys([*MARKS, *TYPES, *TOOLS, *pointers]))
+    return tuple(f"[{x}]" for x in dict.fromkeys([*MARKS, *TYPES, *TOOLS, *pointers]))
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,19 @@ def clean(text: str) -> str:
 def write_home(areas: Sequence[str], devices: Sequence[Line]) -> str:
     """Write the part that all sentences about a home share; at most MAX_AREAS areas and MAX_DEVICES devices."""
     assert len(areas) <= MAX_AREAS and len(devices) <= MAX_DEVICES, (len(areas), len(devices))
-    rooms = "".join(f"<a{i}>{clean(name)}" for i, name in enumerate(areas))
+    rooms = "".join(f"[a{i}]{clean(name)}" for i, name in enumerate(areas))
     lines = "".join(
-        f"<d{i}><{d.type if d.type in TYPES else 'other'}>{'' if d.area is None else f'<a{d.area}>'}"
+        f"[d{i}][{d.type if d.type in TYPES else 'other'}]{'' if d.area is None else f'[a{d.area}]'}"
         f"{'|'.join(clean(n) for n in d.names)}"
         for i, d in enumerate(devices)
     )
-    return f"<home>{rooms}{lines}"
+    return f"[home]{rooms}{lines}"
 
 
 def write_said(here: int | None, text: str) -> str:
     """Write one sentence, with the index of the speaker's area."""
-    place = "" if here is None else f"<here><a{here}>"
-    return f"{place}<user>{clean(text)}<do>"
+    place = "" if here is None else f"[here][a{here}]"
+    return f"{place}[user]{clean(text)}[do]"
 
 
 def write_prompt(areas: Sequence[str], devices: Sequence[Line], here: int | None, text: str) -> str:

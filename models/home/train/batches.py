@@ -53,8 +53,8 @@ def draw(pieces: spm.SentencePieceProcessor, speaker: Speaker, *, n_homes: int, 
 
 
 def encode_answer(pieces: spm.SentencePieceProcessor, answer: str) -> list[int]:
-    """Token ids of an answer, <end> included."""
-    return [*pieces.encode(answer.removesuffix("<end>")), pieces.eos_id()]
+    """Token ids of an answer, [end] included."""
+    return [*pieces.encode(answer.removesuffix("[end]")), pieces.eos_id()]
 
 
 def _row(pieces: spm.SentencePieceProcessor, examples: list[Example]) -> _Row:

@@ -72,7 +72,7 @@ class Speaker:
             here = self.rng.randrange(len(house.areas)) if self.rng.random() < 0.6 else None
             heard = replace(house, here=here)
             text, answer = self._pick(heard)
-            found.append(Example(home, write_said(here, self._noise(text, house.language)), f"{answer}<end>"))
+            found.append(Example(home, write_said(here, self._noise(text, house.language)), f"{answer}[end]"))
         return found
 
     def _pick(self, house: House) -> tuple[str, str]:
@@ -93,10 +93,10 @@ class Speaker:
             return self._other(house)
         if roll < 0.97:
             return self._salad(house)
-        return self._expand(self.rng.choice(p["chat"]), {}), "<say><chitchat>"
+        return self._expand(self.rng.choice(p["chat"]), {}), "[say][chitchat]"
 
     def _other(self, house: House) -> tuple[str, str]:
-        return self._expand(self.rng.choice(self.phrases[house.language]["not_home"]), self._world(house)), "<refuse><not_home>"
+        return self._expand(self.rng.choice(self.phrases[house.language]["not_home"]), self._world(house)), "[refuse][not_home]"
 
     def _world(self, house: House) -> dict[str, str]:
         p, pick = self.phrases[house.language], self.rng.choice
@@ -108,11 +108,11 @@ class Speaker:
         glue = " " if house.language == "en" else ""
         said = self.rng.choices(self.words[house.language], k=self.rng.randint(2, 9))
         if self.rng.random() < 0.5:
-            return glue.join(said), "<refuse><not_home>"
+            return glue.join(said), "[refuse][not_home]"
         device = self.rng.choice(house.devices)
         known = [device.names[0], *house.areas, *self.phrases[house.language]["kinds"].get(device.type, [])]
         said.insert(self.rng.randrange(len(said) + 1), self.rng.choice(known))
-        return glue.join(said), "<refuse><unsure>"
+        return glue.join(said), "[refuse][unsure]"
 
     # -- homes
 
@@ -177,12 +177,12 @@ class Speaker:
         lines = entry.get("say")
         if entry.get("sign"):
             value = self.rng.choice(("more", "less"))
-            lines, value = entry[value], f"<{value}>"
+            lines, value = entry[value], f"[{value}]"
         elif kind := entry.get("value"):
             slots["v"], value = self._value(kind, house.language)
-        if target.startswith("<ask>"):
+        if target.startswith("[ask]"):
             return self._expand(self.rng.choice(lines), slots), target
-        return self._expand(self.rng.choice(lines), slots), f"<{tool}>{target}{value}"
+        return self._expand(self.rng.choice(lines), slots), f"[{tool}]{target}{value}"
 
     def _value(self, kind: str, language: str) -> tuple[str, str]:
         p, rng = self.phrases[language], self.rng
@@ -215,7 +215,7 @@ class Speaker:
             other = rng.choice([i for i in fitting if i != index])
             first, a = self._single(house, index)
             second, b = self._single(house, other)
-            if a.startswith("<d") and b.startswith("<d"):
+            if a.startswith("[d") and b.startswith("[d"):
                 join = rng.choice((" and ", " and also ", ", ") if house.language == "en" else ("和", "、", "跟", "还有"))
                 return f"{first}{join}{second}", a + b
         if roll < 0.60:
@@ -223,10 +223,10 @@ class Speaker:
         area = device.area
         if roll < 0.78 and area is not None:
             text = self._expand(rng.choice(p["np"]["kind_area"]), {"area": house.areas[area], "kind": kind})
-            return text, f"<{device.type}><a{area}>"
+            return text, f"[{device.type}][a{area}]"
         if roll < 0.90 and not any(kind == n for d in house.devices for n in d.names):
-            return self._expand(rng.choice(p["np"]["kind_here"]), {"kind": kind}), f"<{device.type}><here>"
-        return self._expand(rng.choice(p["np"]["kind_all"]), {"kind": kind}), f"<{device.type}><all>"
+            return self._expand(rng.choice(p["np"]["kind_here"]), {"kind": kind}), f"[{device.type}][here]"
+        return self._expand(rng.choice(p["np"]["kind_all"]), {"kind": kind}), f"[{device.type}][all]"
 
     def _single(self, house: House, index: int) -> tuple[str, str]:
         rng, device = self.rng, house.devices[index]
@@ -239,17 +239,17 @@ class Speaker:
             text = self._expand(rng.choice(p["np"]["placed"]), {"area": area, "name": name})
             if name.startswith(area):
                 text = name
-            return text, f"<d{index}>" if len(rivals) == 1 else "<ask><which>"
+            return text, f"[d{index}]" if len(rivals) == 1 else "[ask][which]"
         text = self._expand(rng.choice(p["np"]["named"]), {"name": name})
         if len(twins) == 1:
-            return text, f"<d{index}>"
+            return text, f"[d{index}]"
         near = [i for i in twins if house.here is not None and house.devices[i].area == house.here]
-        return text, f"<d{near[0]}>" if len(near) == 1 else "<ask><which>"
+        return text, f"[d{near[0]}]" if len(near) == 1 else "[ask][which]"
 
     def _pair(self, house: House) -> tuple[str, str]:
         first, a = self._command(house)
         second, b = self._command(house)
-        if not a or not b or "<ask>" in a + b:
+        if not a or not b or "[ask]" in a + b:
             return self._other(house)
         return self._frame(first + self.rng.choice(self.phrases[house.language]["joins"]) + second, house), a + b
 
@@ -257,17 +257,17 @@ class Speaker:
         p, rng = self.phrases[house.language], self.rng
         wish = rng.choice(p["wishes"])
         fitting = house.of_type(wish["type"])
-        sign = f"<{wish['sign']}>" if "sign" in wish else ""
+        sign = f"[{wish['sign']}]" if "sign" in wish else ""
         if wish["where"] == "area":
             fitting = [i for i in fitting if house.devices[i].area is not None]
             if not fitting:
                 return self._other(house)
             area = house.devices[rng.choice(fitting)].area
             text = self._expand(rng.choice(wish["say"]), {"area": house.areas[area or 0]})
-            return text, f"<wish><{wish['tool']}><{wish['type']}><a{area}>{sign}"
+            return text, f"[wish][{wish['tool']}][{wish['type']}][a{area}]{sign}"
         if not fitting:
-            return self._expand(rng.choice(wish["say"]), {}), "<refuse><unknown_device>"
-        return self._expand(rng.choice(wish["say"]), {}), f"<wish><{wish['tool']}><{wish['type']}><here>{sign}"
+            return self._expand(rng.choice(wish["say"]), {}), "[refuse][unknown_device]"
+        return self._expand(rng.choice(wish["say"]), {}), f"[wish][{wish['tool']}][{wish['type']}][here]{sign}"
 
     def _blocked(self, house: House) -> tuple[str, str]:
         text, answer = self._command(house)
@@ -276,7 +276,7 @@ class Speaker:
         p = self.phrases[house.language]
         why = self.rng.choice(list(p["blocked"]))
         slots = {"c": text, "n": str(self.rng.randint(1, 59))}
-        return self._expand(self.rng.choice(p["blocked"][why]), slots), f"<refuse><{why}>"
+        return self._expand(self.rng.choice(p["blocked"][why]), slots), f"[refuse][{why}]"
 
     def _unknown(self, house: House) -> tuple[str, str]:
         """A command for something that the home does not have."""
@@ -296,7 +296,7 @@ class Speaker:
         lines = entry.get("say") or entry["more"] + entry["less"]
         if kind := entry.get("value"):
             slots["v"] = self._value(kind, house.language)[0]
-        return self._frame(self._expand(rng.choice(lines), slots), house), "<refuse><unknown_device>"
+        return self._frame(self._expand(rng.choice(lines), slots), house), "[refuse][unknown_device]"
 
     # -- words
 

@@ -35,9 +35,9 @@ def main() -> None:
         return found
 
     spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(texts()), model_prefix=str(options.out), vocab_size=VOCAB_SIZE, model_type="unigram",
-        byte_fallback=True, character_coverage=0.999, required_chars=_home_characters(), user_defined_symbols=[m for m in marks if m != "<end>"],
-        bos_id=-1, pad_id=0, unk_id=1, eos_id=2, pad_piece="<pad>", eos_piece="<end>", add_dummy_prefix=False,
+        sentence_iterator=iter(texts()), model_prefix=str(options.out), vocab_size=VOCAB_SIZE, model_type="bpe",
+        byte_fallback=True, character_coverage=0.999, required_chars=_home_characters(), user_defined_symbols=[m for m in marks if m != "[end]"],
+        bos_id=-1, pad_id=0, unk_id=1, eos_id=2, pad_piece="[pad]", eos_piece="[end]", add_dummy_prefix=False,
         normalization_rule_name="identity", split_digits=True, num_threads=2, max_sentence_length=2000,
         input_sentence_size=1_500_000, shuffle_input_sentence=False,
     )  # fmt: skip

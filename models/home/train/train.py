@@ -120,7 +120,7 @@ class Trainer:
 
 def kind_of(answer: str) -> str:
     """Name the kind of an answer, for statistics."""
-    first = answer.split(">")[0].lstrip("<")
+    first = answer.split("]")[0].lstrip("[")
     return first if first in ("refuse", "ask", "wish", "say", "get_state") else "call"
 
 
