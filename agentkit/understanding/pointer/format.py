@@ -17,6 +17,8 @@ from agentkit.understanding.hanzi import simplify
 
 MAX_DEVICES = 24
 MAX_AREAS = 12
+DO = "[do]"
+"""Ends the prompt; a vocabulary that has it is a home model's."""
 N_SPARE = 24
 """Tokens kept for later, so that a new mark needs no new vocabulary."""
 TYPES = ("light", "switch", "fan", "climate", "cover", "lock", "media_player", "vacuum", "lawn_mower", "valve", "scene",

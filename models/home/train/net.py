@@ -56,9 +56,7 @@ class Layer(nn.Module):
                                   "up_proj": nn.Linear(d, c.intermediate_size, bias=False),
                                   "down_proj": nn.Linear(c.intermediate_size, d, bias=False)})  # fmt: skip
 
-    def forward(
-        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor | None
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
         c, (b, t, _) = self.c, x.shape
         h = self.input_layernorm(x)
         q = self.self_attn["q_proj"](h).view(b, t, c.num_attention_heads, c.head_dim).transpose(1, 2)

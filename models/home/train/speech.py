@@ -233,7 +233,9 @@ class Speaker:
 
     def _other(self, house: House) -> tuple[str, str]:
         p, pick = self.phrases[house.language], self.rng.choice
-        slots = {k: pick(p[k + "s"] if k != "person" else p["people"]) for k in ("place", "topic", "food", "person", "lang")}
+        slots = {
+            k: pick(p[k + "s"] if k != "person" else p["people"]) for k in ("place", "topic", "food", "person", "lang")
+        }
         slots |= {"n": str(self.rng.randint(1, 60)), "word": pick(self.words[house.language]),
                   "gadget": pick(p["gadgets"])}  # fmt: skip
         return self.say(p["not_home"], slots), "[refuse][not_home]"

@@ -39,7 +39,13 @@ class Targets:
         if roll < 0.78 and device.area is not None:
             area = house.areas[device.area]
             exact = house.named(f"{area}{' ' if house.language == 'en' else ''}{kind}")
-            target = f"[{device.type}][a{device.area}]" if not exact else f"[d{exact[0]}]" if len(exact) == 1 else "[ask][which]"
+            target = (
+                f"[{device.type}][a{device.area}]"
+                if not exact
+                else f"[d{exact[0]}]"
+                if len(exact) == 1
+                else "[ask][which]"
+            )
             return self._np("kind_area" if not exact else "kind_area_single", house, area=area, kind=kind), target
         if roll < 0.89 and not house.named(kind):
             return self._np("kind_here", house, kind=kind), f"[{device.type}][here]"
@@ -85,7 +91,11 @@ class Targets:
         parts = [self.single(house, i) for i in chosen]
         if any(not a.startswith("[d") for _, a in parts):
             return parts[0]
-        joins = (" and ", " and also ", ", ", " as well as ") if house.language == "en" else ("和", "、", "跟", "还有", "以及")
+        joins = (
+            (" and ", " and also ", ", ", " as well as ")
+            if house.language == "en"
+            else ("和", "、", "跟", "还有", "以及")
+        )
         text = parts[0][0]
         for more, _ in parts[1:]:
             text += rng.choice(joins) + more

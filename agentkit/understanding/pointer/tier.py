@@ -1,0 +1,130 @@
+"""The home model's tier: the shortlist in, pointers out, no call without evidence, no action without being sure."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from agentkit.decoder.chat import Prompt
+from agentkit.decoder.decoder import Generation
+from agentkit.decoder.grammar import Grammar
+from agentkit.errors import DecoderError, PromptTooLong
+from agentkit.types import Kind, Understanding
+from agentkit.understanding.entries import Role
+from agentkit.understanding.evidence import Evidence, Level, Sentence, read_sentence, weigh
+from agentkit.understanding.home_cache import HomeCache
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.model_tier import Generator
+from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.offers import offers_of
+from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.pointer.answer import Answer, read_answer
+from agentkit.understanding.pointer.grammar import Verb, pointer_grammar, verbs_of
+from agentkit.understanding.pointer.offered import Offered, offer
+from agentkit.understanding.prompt import MAX_UTTERANCE
+from agentkit.understanding.shortlist import shortlist
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
+
+MAX_TOKENS = 40
+SURE = 0.95
+"""Probability from which a call that the sentence bears out runs without being asked about."""
+LIKELY = 0.6
+"""Probability from which a call that the sentence bears out is asked about; below, nothing was understood."""
+HINTED = 0.9
+"""Probability from which something that was only hinted at ("too dark here") is asked about."""
+
+
+@dataclass(frozen=True)
+class _Turn:
+    offered: Offered
+    verbs: Mapping[str, Verb]
+    sentence: Sentence
+    is_about_home: bool
+
+
+class PointerTier:
+    """Asks the home model about sentences that templates left over."""
+
+    def __init__(
+        self, decoder: Generator, *, tools: Mapping[str, Tool], words: Mapping[str, Words], phrases: PhraseMap
+    ) -> None:
+        self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
+        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+
+    def warm_up(self, view: HomeView) -> None:
+        """Read one sentence, so that the first one need not wait. Raises GrammarError and DecoderError."""
+        language = next(iter(self._words))
+        turn = self._prepare(Normalised("x", language, "x"), view)
+        self._decoder.generate(Prompt("", turn.offered.prompt("x")), grammar=self._grammar(turn), max_tokens=2)
+
+    def understand(self, text: Normalised, view: HomeView) -> Understanding:
+        """Understand a sentence or refuse it; only what the sentence bears out is a call."""
+        start = time.perf_counter()
+        if len(text.text) > MAX_UTTERANCE:
+            return _refuse("too_long", f"{len(text.text)} characters, at most {MAX_UTTERANCE} are read", start)
+        turn = self._prepare(text, view)
+        try:
+            prompt = Prompt("", turn.offered.prompt(text.text))  # no static part: every sentence has its own shortlist
+            generation = self._decoder.generate(prompt, grammar=self._grammar(turn), max_tokens=MAX_TOKENS)
+        except PromptTooLong as err:
+            return _refuse("too_long", str(err), start)
+        except DecoderError as err:
+            return _refuse("model_failed", str(err), start)
+        answer = read_answer(generation.text, turn.offered, turn.verbs, self._tools, view, self._phrases)
+        found = self._judge(answer, turn, text, view, generation)
+        return replace(found, path="model", timings_ms=_timings(start, generation))
+
+    def _prepare(self, text: Normalised, view: HomeView) -> _Turn:
+        words = self._words[text.language]
+        lexicon = self._lexicons.get(view, words)
+        near = shortlist(text, view, words, lexicon)
+        sentence = read_sentence(text.text, lexicon, words)
+        rooms = tuple(a.id for a in view.areas if a.id in sentence.of(Role.AREA))
+        offered = offer(near.devices if near.evidence else (), view, mentioned=rooms)
+        verbs = verbs_of(self._tools, offers_of(sentence.mentions, (), self._phrases), self._phrases)
+        return _Turn(offered, verbs, sentence, bool(near.evidence))
+
+    def _grammar(self, turn: _Turn) -> Grammar:
+        return Grammar.compile(pointer_grammar(turn.offered, turn.verbs, self._tools), self._decoder.tokenizer)
+
+    def _judge(
+        self, answer: Answer, turn: _Turn, text: Normalised, view: HomeView, generation: Generation
+    ) -> Understanding:
+        sure = math.exp(generation.logprob)
+        why = f"home model: {generation.text}, p {sure:.2f}"
+        if answer.refusal:
+            key = (
+                "not_home"
+                if answer.refusal in ("not_home", "chitchat") and not turn.is_about_home
+                else "not_understood"
+            )
+            return Understanding(Kind.REFUSE, (), key, {"words": text.text}, why=why)
+        words = self._words[text.language]
+        verdict = weigh(answer.intents, turn.sentence, view, words, self._phrases)
+        why = f"{why}; evidence {verdict.level}: {verdict.why}"
+        calls = Understanding(Kind.CALLS, answer.intents, why=why)
+        if self._is_borne_out(answer, verdict) and sure >= LIKELY:
+            return replace(calls, needs_confirmation=verdict.level is not Level.FULL or answer.is_wish or sure < SURE)
+        if (answer.is_wish or answer.is_here) and sure >= HINTED:
+            return replace(calls, needs_confirmation=True)
+        return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
+
+    def _is_borne_out(self, answer: Answer, verdict: Evidence) -> bool:
+        """An answer to another question than the one asked is as false as an action nobody wanted."""
+        is_query = all(self._tools[i.tool].is_query for i in answer.intents)
+        return verdict.level is Level.FULL or (verdict.level is Level.WEAK and not is_query)
+
+
+def _timings(start: float, generation: Generation) -> dict[str, float]:
+    decoder = {f"model.{k}": float(v) for k, v in generation.timings_ms.items()}
+    tokens = {"model.n_prompt": float(generation.n_prompt), "model.n_cached": float(generation.n_cached)}
+    return {"model": (time.perf_counter() - start) * 1000, **decoder, **tokens}
+
+
+def _refuse(key: str, why: str, start: float) -> Understanding:
+    timings = {"model": (time.perf_counter() - start) * 1000}
+    return Understanding(Kind.REFUSE, (), key, {}, "model", why, timings_ms=timings)
