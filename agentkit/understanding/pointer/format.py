@@ -1,9 +1,10 @@
 """How a home and a sentence are written for the home model, and what its answers look like.
 
-    [home][a0]kitchen[a1]hall[d0][light][a0]ceiling light[d1][fan][a1]fan[here][a0][user]fan off please[do]
+    [home] kitchen[a0] hall[a1][light][a0] ceiling light[d0][fan][a1] fan[d1][here][a0][user] fan off please[do]
     [turn_off][d1][end]
 
-Devices and rooms are pointer tokens, so any name works and an answer is a handful of tokens. One call is a tool, its
+Devices and rooms are pointer tokens, so any name works and an answer is a handful of tokens. A pointer stands behind
+what it points to: so it has seen it. One call is a tool, its
 targets (devices, or a type with a place) and its value; several calls follow each other.
 """
 
@@ -69,10 +70,10 @@ def clean(text: str) -> str:
 def write_home(areas: Sequence[str], devices: Sequence[Line]) -> str:
     """Write the part that all sentences about a home share; at most MAX_AREAS areas and MAX_DEVICES devices."""
     assert len(areas) <= MAX_AREAS and len(devices) <= MAX_DEVICES, (len(areas), len(devices))
-    rooms = "".join(f"[a{i}]{clean(name)}" for i, name in enumerate(areas))
+    rooms = "".join(f"{clean(name)}[a{i}]" for i, name in enumerate(areas))
     lines = "".join(
-        f"[d{i}][{d.type if d.type in TYPES else 'other'}]{'' if d.area is None else f'[a{d.area}]'}"
-        f"{'|'.join(clean(n) for n in d.names)}"
+        f"[{d.type if d.type in TYPES else 'other'}]{'' if d.area is None else f'[a{d.area}]'}"
+        f"{'|'.join(clean(n) for n in d.names)}[d{i}]"
         for i, d in enumerate(devices)
     )
     return f"[home]{rooms}{lines}"
