@@ -4,8 +4,8 @@
     [turn_off][d1][end]
 
 Devices and rooms are pointer tokens, so any name works and an answer is a handful of tokens. A pointer stands behind
-what it points to: so it has seen it. One call is a tool, its
-targets (devices, or a type with a place) and its value; several calls follow each other.
+what it points to, so that it has seen it. One call is a tool, its targets (devices, or a type with a place) and its
+value; several calls follow each other.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from agentkit.understanding.pointer.format import Line
 Phrases = Mapping[str, Mapping[str, Any]]
 _WEIGHTS = {"light": 8, "switch": 3, "fan": 2, "climate": 3, "cover": 4, "lock": 2, "media_player": 3, "vacuum": 1.5,
             "lawn_mower": 0.5, "valve": 1, "scene": 1.5, "sensor": 1}  # fmt: skip
-_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14)
+_SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 10, 12, 14)
 _N_AREAS = (1, 2, 3, 3, 4, 5, 6, 8)
 _SYLLABLES = "ka ri to lu mi za no xe fi bo wyn dor el tra sen qu ip ax an ster ley mon gar ish ron".split()
 _HANZI = "星云米家智慧小大海天山风华美乐居安宁静月光晨曦蓝白金东西南北左右上下前后"

@@ -18,13 +18,14 @@ from homes import Builder, House, spell
 from noise import blur
 from targets import Targets
 
-from agentkit.understanding.pointer.format import write_home, write_said
+from agentkit.understanding.pointer.format import clean, write_home, write_said
 
+LOOK_UP = "[x0]"
 HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\(([^()\[\]]*)\)")
 _MAYBE = re.compile(r"\[([^()\[\]]*)\]")
 _HANZI = re.compile(r"[\u3400-\u9fff]")
-_HELD_OUT = 23
+_HELD_OUT = 16
 """One wording in so many is never trained on."""
 
 
@@ -71,13 +72,21 @@ class Speaker:
             if self.rng.random() < self.slips and len(text) > 5:
                 text = blur(self.rng, text, self.phrases[house.language], house.language)
             found.append(Example(home, write_said(here, text), f"{answer}[end]"))
-        return found
+        return [*found, *(self._look_up(house, home) for _ in range(n // 2))]
+
+    def _look_up(self, house: House, home: str) -> Example:
+        """A name and its pointer, nothing else: what all answers are made of, in its shortest form."""
+        known = [(n, f"[d{i}]") for i, d in enumerate(house.devices) for n in d.names if len(house.named(n)) == 1]
+        known += [(a, f"[a{i}]") for i, a in enumerate(house.areas)]
+        name, pointer = self.rng.choice(known)
+        return Example(home, f"[user]{LOOK_UP}{clean(name)}[do]", f"{pointer}[end]")
 
     def pick(self, lines: Sequence[str]) -> str:
         """Choose a wording."""
-        held_out = [x for x in lines if zlib.crc32(str(x).encode()) % _HELD_OUT == 0] if len(lines) > 3 else []
-        chosen = held_out if self.is_held_out and held_out else [x for x in lines if x not in held_out]
-        return str(self.rng.choice(chosen))
+        by_hash = sorted(map(str, lines), key=lambda x: zlib.crc32(x.encode()))
+        n_held_out = -(-len(lines) // _HELD_OUT) if len(lines) > 3 else 0
+        is_split = n_held_out > 0
+        return self.rng.choice(by_hash[:n_held_out] if self.is_held_out and is_split else by_hash[n_held_out:])
 
     def expand(self, template: str, slots: Mapping[str, str]) -> str:
         """Fill one wording."""
