@@ -1,10 +1,10 @@
 """How a home and a sentence are written for the home model, and what its answers look like.
 
-    [home] kitchen[a0] hall[a1][light][a0] ceiling light[d0][fan][a1] fan[d1][here][a0][user] fan off please[do]
+    [home] kitchen[a0] hall[a1][light][a0] ceiling light[d0][fan][a1] fan[d1][here][a0][user] fan[d1] off please[do]
     [turn_off][d1][end]
 
 Devices and rooms are pointer tokens, so any name works and an answer is a handful of tokens. A pointer stands behind
-what it points to, so that it has seen it. One call is a tool, its targets (devices, or a type with a place) and its
+what it points to, so that it has seen it; in the sentence too, where a name of the home is said word for word. One call is a tool, its targets (devices, or a type with a place) and its
 value; several calls follow each other.
 """
 
@@ -39,6 +39,9 @@ _LOOSE = re.compile(r"[^\w,%°.:]+|(?<!\d)[.:]|[.:](?!\d)|_")
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"((?:[a-z]|[^\W\d\u2e80-\u9fff])+|(?<![\d.])\d+)")
 _BEFORE_HANZI = re.compile(r"\s+(?=[\u2e80-\u9fff,%°])")
+
+_END = r"s?(?![a-z0-9])"
+"""What may follow a name of Latin letters: nothing, or the s of a plural."""
 
 
 def specials() -> tuple[str, ...]:
@@ -79,12 +82,27 @@ def write_home(areas: Sequence[str], devices: Sequence[Line]) -> str:
     return f"[home]{rooms}{lines}"
 
 
-def write_said(here: int | None, text: str) -> str:
-    """Write one sentence, with the index of the speaker's area."""
+def write_said(text: str, areas: Sequence[str], devices: Sequence[Line], here: int | None) -> str:
+    """Write one sentence, with a pointer behind every name in it and with the index of the speaker's area."""
     place = "" if here is None else f"[here][a{here}]"
-    return f"{place}[user]{clean(text)}[do]"
+    return f"{place}[user]{link(clean(text), areas, devices)}[do]"
+
+
+def link(text: str, areas: Sequence[str], devices: Sequence[Line]) -> str:
+    """Put pointers behind the names in a clean text, the longest name first; a shared name gets several."""
+    pointers: dict[str, str] = {}
+    for i, area in enumerate(areas):
+        pointers[clean(area)] = pointers.get(clean(area), "") + f"[a{i}]"
+    for i, device in enumerate(devices):
+        for name in dict.fromkeys(map(clean, device.names)):
+            pointers[name] = pointers.get(name, "") + f"[d{i}]"
+    names = sorted(filter(None, pointers), key=len, reverse=True)
+    if not names:
+        return text
+    wanted = "|".join(f"{re.escape(n)}{_END if n[-1].isascii() else ''}" for n in names)
+    return re.sub(wanted, lambda m: m[0] + pointers[m[0] if m[0] in pointers else m[0].removesuffix("s")], text)
 
 
 def write_prompt(areas: Sequence[str], devices: Sequence[Line], here: int | None, text: str) -> str:
     """Write the whole prompt."""
-    return write_home(areas, devices) + write_said(here, text)
+    return write_home(areas, devices) + write_said(text, areas, devices, here)

@@ -71,8 +71,8 @@ class Speaker:
             text, answer = self._say(replace(house, here=here))
             if self.rng.random() < self.slips and len(text) > 5:
                 text = blur(self.rng, text, self.phrases[house.language], house.language)
-            found.append(Example(home, write_said(here, text), f"{answer}[end]"))
-        return [*found, *(self._look_up(house, home) for _ in range(n // 2))]
+            found.append(Example(home, write_said(text, house.areas, house.devices, here), f"{answer}[end]"))
+        return [*found, *(self._look_up(house, home) for _ in range(n // 3))]
 
     def _look_up(self, house: House, home: str) -> Example:
         """A name and its pointer, nothing else: what all answers are made of, in its shortest form."""
