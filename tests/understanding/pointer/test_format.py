@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentkit.decoder.tokenizer import load_tokenizer
-from agentkit.understanding.pointer.format import Line, clean, specials, write_prompt
+from agentkit.understanding.pointer.format import Line, clean, link, specials, write_prompt
 from tests.understanding.pointer.conftest import WEIGHTS
 
 HOME = write_prompt(
@@ -57,3 +57,27 @@ def test_a_word_is_the_same_tokens_wherever_it_stands() -> None:
     tokenizer = load_tokenizer(WEIGHTS)
     alone = tokenizer.encode(clean("lamp"))
     assert tokenizer.encode(clean("the lamp"))[-len(alone) :] == alone
+
+
+DEVICES = [
+    Line("light", ("Kitchen Lamp",), 0),
+    Line("light", ("lamp", "灯"), 1),
+    Line("light", ("lamp",), 0),
+    Line("fan", ("客厅风扇",), 1),
+    Line("cover", ("garage",), None),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("turn on the Kitchen Lamp", " turn on the kitchen lamp[d0]"),
+        ("lamp in the living room", " lamp[d1][d2] in the living room[a1]"),
+        ("all lamps, please", " all lamps[d1][d2], please"),
+        ("a lampshade", " a lampshade"),
+        ("open the garage", " open the garage[a2][d4]"),
+        ("打开客厅风扇和灯", "打开客厅风扇[d3]和灯[d1]"),
+    ],
+)
+def test_name_in_a_sentence_gets_its_pointers(text: str, wanted: str) -> None:
+    assert link(clean(text), ["kitchen", "living room", "garage"], DEVICES) == wanted
