@@ -4,8 +4,8 @@
     [turn_off][d1][end]
 
 Devices and rooms are pointer tokens, so any name works and an answer is a handful of tokens. A pointer stands behind
-what it points to, so that it has seen it; in the sentence too, where a name of the home is said word for word. One call is a tool, its targets (devices, or a type with a place) and its
-value; several calls follow each other.
+what it points to, so that it has seen it; in the sentence too, where a name of the home is said word for word. One call
+is a tool, its targets (devices, or a type with a place) and its value; several calls follow each other.
 """
 
 from __future__ import annotations
@@ -22,18 +22,97 @@ DO = "[do]"
 """Ends the prompt; a vocabulary that has it is a home model's."""
 N_SPARE = 24
 """Tokens kept for later, so that a new mark needs no new vocabulary."""
-TYPES = ("light", "switch", "fan", "climate", "cover", "lock", "media_player", "vacuum", "lawn_mower", "valve", "scene",
-         "sensor", "script", "weather", "water_heater", "humidifier", "todo", "other")  # fmt: skip
-TOOLS = ("turn_on", "turn_off", "toggle", "set_brightness", "adjust_brightness", "set_color", "set_color_temperature",
-         "adjust_color_temperature", "set_temperature", "adjust_temperature", "set_hvac_mode", "set_fan_mode",
-         "set_fan_speed", "adjust_fan_speed", "open_cover", "close_cover", "stop_cover", "set_cover_position", "lock",
-         "unlock", "open_valve", "close_valve", "set_valve_position", "media_pause", "media_resume", "media_stop",
-         "media_next", "media_previous", "set_volume", "adjust_volume", "mute", "unmute", "vacuum_start", "vacuum_return",
-         "vacuum_pause", "mower_start", "mower_dock", "activate_scene", "run_script", "get_state",
-         "vacuum_stop", "vacuum_clean_area", "media_search_play", "set_fan_oscillation", "get_weather", "get_list")  # fmt: skip
+TYPES = (
+    "light",
+    "switch",
+    "fan",
+    "climate",
+    "cover",
+    "lock",
+    "media_player",
+    "vacuum",
+    "lawn_mower",
+    "valve",
+    "scene",
+    "sensor",
+    "script",
+    "weather",
+    "water_heater",
+    "humidifier",
+    "todo",
+    "other",
+)
+TOOLS = (
+    "turn_on",
+    "turn_off",
+    "toggle",
+    "set_brightness",
+    "adjust_brightness",
+    "set_color",
+    "set_color_temperature",
+    "adjust_color_temperature",
+    "set_temperature",
+    "adjust_temperature",
+    "set_hvac_mode",
+    "set_fan_mode",
+    "set_fan_speed",
+    "adjust_fan_speed",
+    "open_cover",
+    "close_cover",
+    "stop_cover",
+    "set_cover_position",
+    "lock",
+    "unlock",
+    "open_valve",
+    "close_valve",
+    "set_valve_position",
+    "media_pause",
+    "media_resume",
+    "media_stop",
+    "media_next",
+    "media_previous",
+    "set_volume",
+    "adjust_volume",
+    "mute",
+    "unmute",
+    "vacuum_start",
+    "vacuum_return",
+    "vacuum_pause",
+    "mower_start",
+    "mower_dock",
+    "activate_scene",
+    "run_script",
+    "get_state",
+    "vacuum_stop",
+    "vacuum_clean_area",
+    "media_search_play",
+    "set_fan_oscillation",
+    "get_weather",
+    "get_list",
+)
 REFUSALS = ("not_home", "unknown_device", "not_now", "condition", "negation", "report", "unsure")
-MARKS = ("home", "here", "user", "do", "end", "all", "more", "less", "ask", "refuse", "say", "wish", "chitchat", "which",
-         "except", "timer", "value", "floor", "it", *REFUSALS)  # fmt: skip
+MARKS = (
+    "home",
+    "here",
+    "user",
+    "do",
+    "end",
+    "all",
+    "more",
+    "less",
+    "ask",
+    "refuse",
+    "say",
+    "wish",
+    "chitchat",
+    "which",
+    "except",
+    "timer",
+    "value",
+    "floor",
+    "it",
+    *REFUSALS,
+)
 
 _LOOSE = re.compile(r"[^\w,%°.:]+|(?<!\d)[.:]|[.:](?!\d)|_")
 _SPACE = re.compile(r"\s+")
@@ -72,7 +151,8 @@ def clean(text: str) -> str:
 
 def write_home(areas: Sequence[str], devices: Sequence[Line]) -> str:
     """Write the part that all sentences about a home share; at most MAX_AREAS areas and MAX_DEVICES devices."""
-    assert len(areas) <= MAX_AREAS and len(devices) <= MAX_DEVICES, (len(areas), len(devices))
+    assert len(areas) <= MAX_AREAS, len(areas)
+    assert len(devices) <= MAX_DEVICES, len(devices)
     rooms = "".join(f"{clean(name)}[a{i}]" for i, name in enumerate(areas))
     lines = "".join(
         f"[{d.type if d.type in TYPES else 'other'}]{'' if d.area is None else f'[a{d.area}]'}"

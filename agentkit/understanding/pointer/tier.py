@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from agentkit.decoder.chat import Prompt
 from agentkit.decoder.decoder import Generation
 from agentkit.decoder.grammar import Grammar
+from agentkit.devices.adapter import Device
 from agentkit.errors import DecoderError, PromptTooLong
-from agentkit.types import Kind, Understanding
+from agentkit.types import Kind, Selector, Understanding
 from agentkit.understanding.entries import Role
 from agentkit.understanding.evidence import Evidence, Level, Sentence, read_sentence, weigh
 from agentkit.understanding.home_cache import HomeCache
@@ -108,10 +109,27 @@ class PointerTier:
         why = f"{why}; evidence {verdict.level}: {verdict.why}"
         calls = Understanding(Kind.CALLS, answer.intents, why=why)
         if self._is_borne_out(answer, verdict) and sure >= LIKELY:
-            return replace(calls, needs_confirmation=verdict.level is not Level.FULL or answer.is_wish or sure < SURE)
+            is_plain = verdict.level is Level.FULL and not answer.is_wish and sure >= SURE
+            rival = self._rival(answer, turn, view, words) if is_plain else None
+            why = why if rival is None else f"{why}; {rival.name!r} would fit as well"
+            return replace(calls, needs_confirmation=not is_plain or rival is not None, why=why)
         if (answer.is_wish or answer.is_here) and sure >= HINTED:
             return replace(calls, needs_confirmation=True)
         return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
+
+    def _rival(self, answer: Answer, turn: _Turn, view: HomeView, words: Words) -> Device | None:
+        """A device that was not called but that the sentence names as well as one that was."""
+        for n, intent in enumerate(answer.intents):
+            called = [d for i in intent.selector.device_ids if (d := view.device(i)) is not None]
+            types = {d.type for d in called}
+            for other in view.devices:
+                if other in called or other.type not in types:
+                    continue
+                instead = replace(intent, selector=Selector(device_ids=(other.id,)))
+                intents = (*answer.intents[:n], instead, *answer.intents[n + 1 :])
+                if weigh(intents, turn.sentence, view, words, self._phrases).level is Level.FULL:
+                    return other
+        return None
 
     def _is_borne_out(self, answer: Answer, verdict: Evidence) -> bool:
         """An answer to another question than the one asked is as false as an action nobody wanted."""

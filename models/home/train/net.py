@@ -49,8 +49,8 @@ class Layer(nn.Module):
         d, kv = c.hidden_size, c.num_key_value_heads * c.head_dim
         self.c = c
         self.input_layernorm = Norm(d, c.rms_norm_eps)
-        self.self_attn = nn.ModuleDict({"q_proj": nn.Linear(d, d, bias=False), "k_proj": nn.Linear(d, kv, bias=False),
-                                        "v_proj": nn.Linear(d, kv, bias=False), "o_proj": nn.Linear(d, d, bias=False)})  # fmt: skip
+        sizes = {"q_proj": d, "k_proj": kv, "v_proj": kv, "o_proj": d}
+        self.self_attn = nn.ModuleDict({name: nn.Linear(d, size, bias=False) for name, size in sizes.items()})
         self.post_attention_layernorm = Norm(d, c.rms_norm_eps)
         self.mlp = nn.ModuleDict({"gate_proj": nn.Linear(d, c.intermediate_size, bias=False),
                                   "up_proj": nn.Linear(d, c.intermediate_size, bias=False),

@@ -18,8 +18,8 @@ _HEARD = {"off": ["of"], "of": ["off"], "lamp": ["lamb", "lam"], "light": ["lite
           "the": ["a", "da"], "door": ["doors"], "lock": ["luck", "log"], "unlock": ["on lock"], "plug": ["plugs"],
           "volume": ["volum"], "bedroom": ["bed room"], "bathroom": ["bath room"], "on": ["own"],
           "vacuum": ["vacum", "vacuume"], "percent": ["per cent", "percents"], "brightness": ["brightnes"]}  # fmt: skip
-_KEPT = frozenset("not don never no without except but".split())
-_DROPPED = frozenset("the to in of a my please and is at on".split())
+_KEPT = frozenset(["not", "don", "never", "no", "without", "except", "but"])
+_DROPPED = frozenset(["the", "to", "in", "of", "a", "my", "please", "and", "is", "at", "on"])
 
 
 def blur(rng: random.Random, text: str, phrases: Mapping[str, Any], language: str) -> str:
@@ -74,6 +74,18 @@ def _dropped(rng: random.Random, text: str, phrases: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
+def _joined(rng: random.Random, text: str, phrases: Mapping[str, Any]) -> str:
+    """Two words written as one, or a long one as two."""
+    words = text.split()
+    at = rng.randrange(len(words))
+    if at + 1 < len(words) and words[at].isalpha() and words[at + 1].isalpha() and rng.random() < 0.7:
+        words[at : at + 2] = [words[at] + words[at + 1]]
+    elif len(words[at]) > 6 and words[at].isalpha():
+        cut = rng.randint(3, len(words[at]) - 3)
+        words[at : at + 1] = [words[at][:cut], words[at][cut:]]
+    return " ".join(words)
+
+
 def _bare(rng: random.Random, text: str, phrases: Mapping[str, Any]) -> str:
     return " ".join(w for w in text.split() if w not in ("the", "a", "my", "please"))
 
@@ -99,7 +111,7 @@ def _lost(rng: random.Random, text: str, phrases: Mapping[str, Any]) -> str:
     return text[:at] + text[at + 1 :]
 
 
-_ENGLISH = (_filler, _repeat, _letters, _letters, _heard, _heard, _dropped, _bare)
+_ENGLISH = (_filler, _repeat, _letters, _letters, _heard, _heard, _dropped, _bare, _joined)
 _CHINESE = (_filler, _repeat, _homophone, _homophone, _ending, _lost, _lost)
 
 

@@ -72,7 +72,7 @@ class Speaker:
             if self.rng.random() < self.slips and len(text) > 5:
                 text = blur(self.rng, text, self.phrases[house.language], house.language)
             found.append(Example(home, write_said(text, house.areas, house.devices, here), f"{answer}[end]"))
-        return [*found, *(self._look_up(house, home) for _ in range(n // 3))]
+        return [*found, *(self._look_up(house, home) for _ in range(n // 6))]
 
     def _look_up(self, house: House, home: str) -> Example:
         """A name and its pointer, nothing else: what all answers are made of, in its shortest form."""
@@ -275,13 +275,23 @@ class Speaker:
         p, roll = self.phrases[house.language], self.rng.random()
         comma = "," if self.rng.random() < 0.5 else "" if house.language == "zh" else " "
         space = " " if house.language == "en" else ""
-        if roll < 0.07:
-            return f"{self.say(p['before'])}{comma}{space}{text}".replace("  ", " ")
-        return f"{text}{comma}{space}{self.say(p['after'])}".replace("  ", " ") if roll < 0.13 else text
+        if roll < 0.10:
+            said = self.say(p["before"]) if roll < 0.07 else self._other(house)[0]
+            return f"{said}{comma}{space}{text}".replace("  ", " ")
+        return f"{text}{comma}{space}{self.say(p['after'])}".replace("  ", " ") if roll < 0.16 else text
 
 
-_WEIGHT = {"turn_on": 5.0, "turn_off": 5.0, "set_brightness": 2.0, "open_cover": 1.5, "close_cover": 1.5, "get_state": 2.5,
-           "set_temperature": 1.5, "adjust_brightness": 2.0, "set_color": 1.5}  # fmt: skip
+_WEIGHT = {
+    "turn_on": 5.0,
+    "turn_off": 5.0,
+    "set_brightness": 2.0,
+    "open_cover": 1.5,
+    "close_cover": 1.5,
+    "get_state": 2.5,
+    "set_temperature": 1.5,
+    "adjust_brightness": 2.0,
+    "set_color": 1.5,
+}
 
 
 @cache

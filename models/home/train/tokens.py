@@ -12,6 +12,12 @@ from speech import Speaker
 from agentkit.understanding.pointer.format import specials
 
 VOCAB_SIZE = 4096
+_CHARACTERS = (
+    "abcdefghijklmnopqrstuvwxyz0123456789,.:%°",
+    "空净桌幕晾衣架气化器加湿除影院书柜橱浴餐沙发走廊过道夜灯投仪马桶霸窗纱新风油烟机水洗碗扫拖按摩椅鱼缸楼上下层前后左右东西南北中大小",
+    "长短红橙黄绿青蓝紫白黑灰粉金银暖冷光亮暗色温度高低快慢强弱开关停启动打合升降拉调设置播放暂继续音量静声歌曲首个所有全部除了以外别不要",
+)
+"""Characters that homes are named with, beside those of the phrases; the rest is read as bytes."""
 _HANZI = re.compile(r"([\u2e80-\u9fff])")
 
 
@@ -35,19 +41,25 @@ def main() -> None:
         return found
 
     spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(texts()), model_prefix=str(options.out), vocab_size=VOCAB_SIZE, model_type="bpe",
-        byte_fallback=True, character_coverage=0.999, required_chars=_home_characters(), user_defined_symbols=[m for m in marks if m != "[end]"],
-        bos_id=-1, pad_id=0, unk_id=1, eos_id=2, pad_piece="[pad]", eos_piece="[end]", add_dummy_prefix=False,
-        normalization_rule_name="identity", split_digits=True, num_threads=2, max_sentence_length=2000,
-        input_sentence_size=1_500_000, shuffle_input_sentence=False,
-    )  # fmt: skip
-
-
-def _home_characters() -> str:
-    """Characters that homes are named with, beside those of the phrases; the rest is read as bytes."""
-    return "abcdefghijklmnopqrstuvwxyz0123456789,.:%°" + (
-        "空净桌幕晾衣架气化器加湿除影院书柜橱浴餐沙发走廊过道夜灯投仪马桶霸窗纱新风油烟机水洗碗扫拖按摩椅鱼缸楼上下层前后左右东西南北中大小"
-        "长短红橙黄绿青蓝紫白黑灰粉金银暖冷光亮暗色温度高低快慢强弱开关停启动打合升降拉调设置播放暂继续音量静声歌曲首个所有全部除了以外别不要"
+        sentence_iterator=iter(texts()),
+        model_prefix=str(options.out),
+        vocab_size=VOCAB_SIZE,
+        model_type="bpe",
+        byte_fallback=True,
+        character_coverage=0.999,
+        required_chars="".join(_CHARACTERS),
+        user_defined_symbols=[m for m in marks if m != "[end]"],
+        bos_id=-1,
+        pad_id=0,
+        unk_id=1,
+        eos_id=2,
+        pad_piece="[pad]",
+        eos_piece="[end]",
+        add_dummy_prefix=False,
+        normalization_rule_name="identity",
+        split_digits=True,
+        max_sentence_length=2000,
+        shuffle_input_sentence=False,
     )
 
 
