@@ -14,33 +14,8 @@ _WEIGHTS = {"light": 8, "switch": 3, "fan": 2, "climate": 3, "cover": 4, "lock":
             "lawn_mower": 0.5, "valve": 1, "scene": 1.5, "sensor": 1}  # fmt: skip
 _SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 10, 12, 14)
 _N_AREAS = (1, 2, 3, 3, 4, 5, 6, 8)
-_SYLLABLES = [
-    "ka",
-    "ri",
-    "to",
-    "lu",
-    "mi",
-    "za",
-    "no",
-    "xe",
-    "fi",
-    "bo",
-    "wyn",
-    "dor",
-    "el",
-    "tra",
-    "sen",
-    "qu",
-    "ip",
-    "ax",
-    "an",
-    "ster",
-    "ley",
-    "mon",
-    "gar",
-    "ish",
-    "ron",
-]
+_SYLLABLES = ("ka", "ri", "to", "lu", "mi", "za", "no", "xe", "fi", "bo", "wyn", "dor", "el", "tra",
+              "sen", "qu", "ip", "ax", "an", "ster", "ley", "mon", "gar", "ish", "ron")  # fmt: skip
 _HANZI = "星云米家智慧小大海天山风华美乐居安宁静月光晨曦蓝白金东西南北左右上下前后"
 
 
@@ -121,29 +96,10 @@ class Builder:
         return "".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 3)))
 
 
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["_", "_", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+         "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+         "nineteen")  # fmt: skip
+_TENS = ("_", "_", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")  # fmt: skip
 
 
 def spell(number: int, language: str) -> str:
