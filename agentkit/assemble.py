@@ -23,6 +23,7 @@ from agentkit.pin_file import load_pin
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
+from agentkit.understanding.small_words import small_words
 from agentkit.understanding.talk import read_talk
 from agentkit.understanding.time_words import load_time_words
 from agentkit.understanding.timer_words import load_timer_words
@@ -48,7 +49,6 @@ class Live:
     agent: Agent
     registry: Registry
     understander: Understander
-    adapter: RoutingAdapter
     schedule: Schedule
     ticker: Ticker
 
@@ -60,10 +60,9 @@ class Live:
         )
 
     def close(self) -> None:
-        """Stop what is due later, write the last states and hang up on the devices."""
+        """Stop what is due later and write the last states."""
         self.ticker.close()
         self.registry.close()
-        self.adapter.close()
 
 
 class LazyDecoder:
@@ -124,7 +123,8 @@ class Assembly:
         `policy` replaces the app's rules; `clock` counts the seconds after which questions and memories end.
         What is due later runs once the ticker is started.
         """
-        registry = Registry(home, store=None if state_dir is None else state_dir / DEVICES)
+        store = None if state_dir is None else state_dir / DEVICES
+        registry = Registry(home, store=store, is_small_word=small_words(self._words.values()))
         adapter = RoutingAdapter(registry)
         rules = self._app.policy if policy is None else policy
         path = None if state_dir is None else state_dir / SCHEDULE
@@ -143,7 +143,7 @@ class Assembly:
             schedule=schedule,
             pin=self._pin(rules),
         )
-        return Live(agent, registry, self._understander, adapter, schedule, Ticker(schedule, agent.carry_out))
+        return Live(agent, registry, self._understander, schedule, Ticker(schedule, agent.carry_out))
 
     def _pin(self, rules: Sequence[PolicyRule]) -> str | None:
         """The code, if a rule wants one. Raises ConfigError if it does and there is none."""

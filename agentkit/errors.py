@@ -22,6 +22,7 @@
     │   └── DeviceUnknown
     ├── UtteranceError         a text or a room that cannot be taken
     │   └── TextTooLong
+    ├── Abandoned              whoever wanted a turn has gone before it began
     ├── StateInUse             another process owns the app's state folder
     └── ServerError
         ├── AddressInUse
@@ -163,3 +164,7 @@ class NotReady(ServerError):
 
 class Busy(ServerError):
     """Too many requests wait already; try again later."""
+
+
+class Abandoned(AgentKitError):
+    """Whoever wanted a turn has gone before it began; nothing was run."""

@@ -28,8 +28,8 @@ class Phase(StrEnum):
 class Turns(Protocol):
     """What an edge needs of the agent."""
 
-    def handle(self, utterance: Utterance) -> Reply:
-        """Run one turn."""
+    def handle(self, utterance: Utterance, *, is_wanted: Callable[[], bool] = ...) -> Reply:
+        """Run one turn. Raises Abandoned if it is no longer wanted when it begins."""
         ...
 
     def act(self, device_id: str, tool: str, args: Mapping[str, Any]) -> ActionResult:

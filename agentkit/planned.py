@@ -23,6 +23,34 @@ class EntryKind(StrEnum):
 
 
 @dataclass(frozen=True)
+class Effect:
+    """A guarded change of a device that a command does not name, such as what a scene sets."""
+
+    tool: str
+    """Tool that brings it."""
+    device_id: str
+    state: str | None
+    attributes: str
+    """As JSON text with sorted keys, so that two of them can be compared."""
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What somebody was asked about: a yes covers this and nothing else."""
+
+    effects: tuple[Effect, ...] = ()
+    devices: tuple[str, ...] = ()
+    """Identity of every device concerned, as it was known then."""
+
+    def covers(self, other: Consent) -> bool:
+        """Whether all of it was asked about, on the very same devices."""
+        return set(other.effects) <= set(self.effects) and set(other.devices) <= set(self.devices)
+
+
+NO_CONSENT = Consent()
+
+
+@dataclass(frozen=True)
 class Entry:
     """One thing to come."""
 
@@ -55,6 +83,8 @@ class Entry:
     """What is left of a paused timer."""
     is_missed: bool = False
     """It was due while nothing ran, and waits for somebody to decide."""
+    asked: Consent = NO_CONSENT
+    """What the yes or the code was given for."""
 
     def seconds_left(self, now: datetime) -> float:
         """Seconds until it is due, at least 0."""
@@ -101,6 +131,7 @@ def entry_to_dict(entry: Entry) -> dict[str, Any]:
         "intents": [intent_to_dict(i) for i in entry.intents],
         "is_confirmed": entry.is_confirmed,
         "has_pin": entry.has_pin,
+        "asked": {"effects": [vars(e) for e in entry.asked.effects], "devices": list(entry.asked.devices)},
     }
     row |= {"when": None if entry.when is None else entry.when.as_dict(), "is_missed": entry.is_missed}
     return row | {"duration_s": entry.duration_s, "left_s": entry.left_s}
@@ -134,7 +165,13 @@ def entry_from_dict(row: Mapping[str, Any]) -> Entry:
         None if row.get("duration_s") is None else float(row["duration_s"]),
         None if row.get("left_s") is None else float(row["left_s"]),
         bool(row.get("is_missed")),
+        _consent_from_dict(row.get("asked") or {}),
     )
+
+
+def _consent_from_dict(row: Mapping[str, Any]) -> Consent:
+    effects = tuple(Effect(e["tool"], e["device_id"], e["state"], e["attributes"]) for e in row.get("effects") or ())
+    return Consent(effects, tuple(str(d) for d in row.get("devices") or ()))
 
 
 def intent_to_dict(intent: Intent) -> dict[str, Any]:

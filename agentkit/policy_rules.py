@@ -32,23 +32,38 @@ class PolicyRule:
     areas: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    """Edges by which the utterance came in: cli, http, voice, eval."""
+    """Edges by which the utterance came in, of SOURCES."""
     more_than: int | None = None
     """Fits only if the turn moves more devices than this."""
     reason: str = ""
     """One line for people: why."""
 
 
+SOURCES = ("cli", "http", "voice", "eval")
+"""Edges by which an utterance can come in."""
+CLASSES = (
+    *("awning", "blind", "curtain", "damper", "door", "garage", "gate", "shade", "shutter", "window"),
+    *("gas", "water", "outlet", "alarm", "carbon_monoxide", "fridge", "heater", "iron", "lock", "main"),
+    *("medical", "oven", "pump", "router", "safety", "smoke", "stove", "unknown"),
+)
+"""Classes that a policy may name although neither the home nor the words know them yet."""
 LISTS = ("tools", "types", "device_classes", "named", "device_ids", "areas", "users", "sources")
 KEYS = ("then", "more_than", "reason", *LISTS)
 VERDICTS = tuple(v.value for v in Verdict)
 
 
 def read_rules(
-    rows: YamlList, *, tools: Collection[str], types: Collection[str], areas: Collection[str]
+    rows: YamlList,
+    *,
+    tools: Collection[str],
+    types: Collection[str],
+    areas: Collection[str],
+    device_ids: Collection[str] = (),
+    classes: Collection[str] = (),
 ) -> tuple[PolicyRule, ...]:
     """Read the rules of app.yaml. Raises ConfigError, also for unknown names: their rule would guard nothing."""
-    known = {"tools": tools, "types": types, "areas": areas}
+    known = {"tools": tools, "types": types, "areas": areas, "device_ids": device_ids, "sources": SOURCES}
+    known["device_classes"] = (*CLASSES, *classes)
     rules = []
     for index, row in enumerate(rows):
         if not isinstance(row, YamlMap):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentkit.errors import AgentKitError, StateInUse
+
+log = logging.getLogger(__name__)
 
 SERVER = "server.json"
 """File beside the lock in which a server says where it listens."""
@@ -59,7 +62,7 @@ def own(folder: Path) -> Iterator[Path]:
             f"{folder}: another agentkit uses it; stop that one, or keep the state elsewhere with --state DIR"
         ) from None
     try:
-        (folder / SERVER).unlink(missing_ok=True)  # left by an owner that was killed
+        _forget(folder / SERVER)  # left by an owner that was killed
         yield folder
     finally:
         os.close(file)
@@ -71,11 +74,20 @@ def announced(folder: Path, *, url: str, app: Path) -> Iterator[None]:
     file = folder / SERVER
     row = {"url": url, "pid": os.getpid(), "app": str(app)}
     replacement = folder / f"{SERVER}.new"
-    replacement.write_text(json.dumps(row) + "\n", "utf-8")
-    replacement.replace(file)  # in one step: a reader sees all of it or nothing
+    try:
+        replacement.write_text(json.dumps(row) + "\n", "utf-8")
+        replacement.replace(file)  # in one step: a reader sees all of it or nothing
+    except OSError as err:  # a full disk: the home is served all the same
+        log.warning("%s cannot be written (%s); agentkit ask and chat will not find this server", file, err.strerror)
     try:
         yield
     finally:
+        _forget(file)
+
+
+def _forget(file: Path) -> None:
+    """Remove what a server announced; what cannot be removed is seen through by whoever asks that server."""
+    with suppress(OSError):
         file.unlink(missing_ok=True)
 
 
@@ -84,5 +96,5 @@ def find_server(folder: Path) -> Announced | None:
     try:
         row = json.loads((folder / SERVER).read_text("utf-8"))
         return Announced(str(row["url"]), int(row["pid"]), Path(row["app"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
+        return None  # half a file, or something else's

@@ -12,7 +12,19 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agentkit"
 MAX_LINES = 300
-HEAVY = ("onnxruntime", "onnx", "fastapi", "uvicorn", "tokenizers", "torch", "llguidance", "hassil", "numpy", "httpx")
+HEAVY = (
+    "onnxruntime",
+    "onnx",
+    "fastapi",
+    "uvicorn",
+    "tokenizers",
+    "torch",
+    "llguidance",
+    "hassil",
+    "numpy",
+    "httpx",
+    "httpcore",
+)
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "planned", "types", "when", "yaml_lines"),

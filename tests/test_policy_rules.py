@@ -11,7 +11,9 @@ from agentkit.yaml_lines import parse_yaml
 
 def read(text: str) -> tuple[PolicyRule, ...]:
     rows = parse_yaml(text, Path("app.yaml"))
-    return read_rules(rows, tools=["unlock", "open_cover"], types=["lock", "cover"], areas=["den"])
+    return read_rules(
+        rows, tools=["unlock", "open_cover"], types=["lock", "cover"], areas=["den"], device_ids=["lock.front"]
+    )
 
 
 def test_rules_keep_their_order_and_fields() -> None:
@@ -29,6 +31,10 @@ def test_rules_keep_their_order_and_fields() -> None:
         ("- {then: deny, tools: [unlok]}", "tools names 'unlok', which does not exist; did you mean 'unlock'"),
         ("- {then: deny, types: [loock]}", "types names 'loock'"),
         ("- {then: deny, areas: [dem]}", "areas names 'dem'"),
+        ("- {then: deny, sources: [htpp]}", "sources names 'htpp', which does not exist; did you mean 'http'"),
+        ("- {then: deny, device_ids: [lock.frnt]}", "device_ids names 'lock.frnt'.*did you mean 'lock.front'"),
+        ("- {then: deny, device_classes: [garrage]}", "device_classes names 'garrage'.*did you mean 'garage'"),
+        ("- {then: deny, device_classes: [Garage]}", "device_classes names 'Garage'"),
         ("- {then: deny, tools: unlock}", "tools is 'unlock', wanted a list"),
         ("- {then: deny, more_than: -1}", "more_than is -1"),
         ("- {then: deny, more_than: many}", "more_than is 'many', wanted a whole number"),

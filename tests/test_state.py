@@ -46,7 +46,11 @@ def test_what_a_killed_server_left_is_gone_with_the_next_owner(tmp_path: Path, l
         assert find_server(tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"url": 1}', '{"url": "x", "pid": "y", "app": "z"}', ""])
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"url": 1}', '{"url": "x", "pid": "y", "app": "z"}', "", '{"url": "x", "pid": Infinity, "app": "z"}',
+     "[" * 100_000],
+)  # fmt: skip
 def test_broken_announcement_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "server.json").write_text(text, "utf-8")
 
@@ -58,3 +62,10 @@ def test_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
 
     with pytest.raises(AgentKitError, match="cannot be written"), own(tmp_path / "file" / "state"):
         pass
+
+
+def test_something_else_in_the_place_of_the_announcement_does_not_keep_a_home_from_starting(tmp_path: Path) -> None:
+    (tmp_path / "server.json").mkdir()
+
+    with own(tmp_path), announced(tmp_path, url="http://127.0.0.1:1", app=Path("/apps/tiny")):
+        assert find_server(tmp_path) is None

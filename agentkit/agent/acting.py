@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from agentkit.agent.binding import Bound, bind
@@ -15,17 +15,17 @@ from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.memory import Done, Memory, reached
 from agentkit.agent.pin import PinLock
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
-from agentkit.agent.policy import Ruling, evaluate
+from agentkit.agent.policy import Ruling, stricter
 from agentkit.agent.question import Question
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Resolved, Step
-from agentkit.agent.scene_guard import scene_guard
+from agentkit.agent.scene_guard import Judge, consent
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
-from agentkit.agent.undo import RESTORE, RESTORE_TOOL, judged
+from agentkit.agent.undo import RESTORE, RESTORE_TOOL
 from agentkit.devices.view import View
 from agentkit.errors import ScheduleError
-from agentkit.planned import Entry
+from agentkit.planned import NO_CONSENT, Consent, Entry
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import ActionResult, Intent, Outcome, Status
 from agentkit.understanding.home_view import HomeView
@@ -33,7 +33,7 @@ from agentkit.understanding.tools import Tool
 from agentkit.when import When
 
 MANY = 4
-"""More devices than this are counted in the question before a risky action."""
+"""More devices than this are counted in the question before a risky action; the risky ones are named."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Speaker:
     """The risky part was asked about and answered with yes."""
     has_pin: bool = False
     """The code was given."""
+    asked: Consent = NO_CONSENT
+    """What the yes or the code was given for."""
     session: str = "default"
     text: str = ""
 
@@ -65,6 +67,8 @@ class Acting:
     now: Callable[[], datetime]
     max_actions: int
     schedule: Schedule
+    unlocked: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered while devices are waited for: nothing of the conversation is touched then."""
 
     @property
     def known(self) -> Mapping[str, Tool]:
@@ -91,28 +95,26 @@ class Acting:
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
         if meant.when is not None:
-            return self._later(turn, bound, meant, meant.when, ruling.verdict)
+            return self._later(turn, bound, meant, meant.when, ruling)
         if turn.utterance.is_dry_run:
             results = tuple(_not_run(step) for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
-            return self._confirm(turn, bound, meant, ruling.verdict)
+            return self._confirm(turn, bound, meant, ruling)
         turn.calls = bound.calls(is_running=True)
         said = turn.utterance
-        speaker = Speaker(
-            said.user, said.source, turn.language, meant.is_confirmed, meant.has_pin, said.session, said.text
-        )
+        given = (meant.is_confirmed, meant.has_pin, meant.asked)
+        speaker = Speaker(said.user, said.source, turn.language, *given, said.session, said.text)
         journal: list[Moved] = []
         with turn.timed("execute"):
-            results = self._execute(bound.steps, turn.view, speaker, journal)
+            results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted)
         self._remember(turn, bound, results, journal, meant.n_back)
         sentences = (*refused, *meant.notes)
         return End(outcome_of(results, bound.failures, self.known), sentences, results, bound.failures)
 
-    def rule(self, steps: Sequence[Step], view: HomeView, user: str | None, source: str) -> Ruling:
-        """What the policy says of steps, seen for what they may amount to."""
-        seen = judged(steps, view, self.tools, self.executor.decide)
-        return evaluate(self.rules, seen, view, user=user, source=source)
+    def judge(self, user: str | None, source: str) -> Judge:
+        """The policy as it holds for a speaker."""
+        return Judge(self.rules, self.tools, self.executor.decide_all, user, source)
 
     def perform_planned(self, entry: Entry, view: HomeView) -> End:
         """Carry out what was planned: understood and bound then, judged and verified now."""
@@ -120,17 +122,17 @@ class Acting:
         refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
         if bound.question is not None or not bound.steps:
             return End(Outcome.FAILED, refused or (Sentence("failed.not_found"),), (), bound.failures)
-        ruling = self.rule(bound.steps, view, entry.user, entry.source)
+        ruling = self.judge(entry.user, entry.source).of_named(bound.steps, view)
         is_cleared = {Verdict.CONFIRM: entry.is_confirmed or entry.has_pin, Verdict.PIN: entry.has_pin}
-        if ruling.verdict is not Verdict.ALLOW and not is_cleared.get(ruling.verdict, False):
+        is_same = entry.asked.covers(consent(bound.steps, ruling, view))
+        if ruling.verdict is not Verdict.ALLOW and not (is_same and is_cleared.get(ruling.verdict, False)):
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
-        speaker = Speaker(
-            entry.user, entry.source, entry.language, entry.is_confirmed, entry.has_pin, entry.session, entry.text
-        )
+        given = (entry.is_confirmed, entry.has_pin, entry.asked)
+        speaker = Speaker(entry.user, entry.source, entry.language, *given, entry.session, entry.text)
         results = self._execute(bound.steps, view, speaker)
         return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
 
-    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, verdict: Verdict) -> End:
+    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, ruling: Ruling) -> End:
         """Plan instead of running; what cannot be planned is refused by its reason."""
         now = self.now()
         if bound.refusals:
@@ -144,8 +146,8 @@ class Acting:
             return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "past"}),))
         when = when.settled(now)
         turn.calls = (planned_call(bound, when, due),)
-        if verdict in (Verdict.CONFIRM, Verdict.PIN):
-            return self._confirm(turn, bound, meant, verdict)
+        if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
+            return self._confirm(turn, bound, meant, ruling)
         sentence = planned_sentence(self.replies, turn, bound, when, due, now)
         if turn.utterance.is_dry_run:
             return End(Outcome.ANSWER, (sentence,))
@@ -163,20 +165,24 @@ class Acting:
         step = direct_step(device_id, tool, args, view, self.tools)
         if isinstance(step, ActionResult):
             return step
-        ruling = evaluate(self.rules, [step], view, user=speaker.user, source=speaker.source)
+        ruling = self.judge(speaker.user, speaker.source).of([step], view)
         if ruling.verdict is Verdict.DENY:
             return ActionResult(step.action, Status.SKIPPED, "denied", ruling.reason)
         if ruling.verdict is Verdict.PIN and not speaker.has_pin:
             return ActionResult(step.action, Status.SKIPPED, "needs_pin", ruling.reason)
         if ruling.verdict is Verdict.CONFIRM and not speaker.is_confirmed:
             return ActionResult(step.action, Status.SKIPPED, "needs_confirmation", ruling.reason)
+        speaker = replace(speaker, asked=consent([step], ruling, view))
         return self._execute((step,), view, speaker)[0]
 
     def _judge(self, turn: Turn, steps: tuple[Step, ...], meant: Answered) -> Ruling:
         said = turn.utterance
-        ruling = self.rule(steps, turn.view, said.user, said.source)
-        if ruling.verdict is Verdict.ALLOW and meant.is_unsure:
-            ruling = Ruling(Verdict.CONFIRM, "understood with too little evidence")
+        ruling = self.judge(said.user, said.source).of(steps, turn.view)
+        is_changed = not meant.asked.covers(consent(steps, ruling, turn.view))
+        if (meant.is_confirmed or meant.has_pin) and is_changed:
+            return stricter(ruling, Ruling(Verdict.CONFIRM, "what was asked about is not the same any more"))
+        if meant.is_unsure:
+            ruling = stricter(ruling, Ruling(Verdict.CONFIRM, "understood with too little evidence"))
         if ruling.verdict is not Verdict.ALLOW:
             turn.why.append(f"policy says {ruling.verdict}: {ruling.reason or 'by rule'}")
         is_cleared = {Verdict.CONFIRM: meant.is_confirmed or meant.has_pin, Verdict.PIN: meant.has_pin}
@@ -189,33 +195,26 @@ class Acting:
         pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
-    def _confirm(self, turn: Turn, bound: Bound, meant: Answered, verdict: Verdict) -> End:
-        action = self.replies.describe(turn.language, bound.actions, turn.view)
+    def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling) -> End:
+        apart = ruling.device_ids if bound.n_moved > MANY else ()
+        action = self.replies.describe(turn.language, (*bound.actions, *ruling.actions), turn.view, apart)
         values: dict[str, Any] = {"action": action, "n": bound.n_moved}
-        text = meant.text or turn.utterance.text
-        if verdict is Verdict.PIN:
-            return self.ask_pin(turn, bound.pinned(), "ask.pin", meant.notes, when=meant.when, text=text)
+        text, said = meant.text or turn.utterance.text, turn.utterance
+        asked = consent(bound.steps, ruling, turn.view)
+        if ruling.verdict is Verdict.PIN:
+            pending = Pending(Wanted.PIN, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
+            return self.ask_pin(turn, replace(pending, asked=asked), Sentence("ask.pin", values), meant.notes)
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
         if meant.when is not None:
             key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
-        pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, turn.utterance.user)
-        return self._wait(turn, replace(pending, when=meant.when, text=text), Sentence(key, values), meant.notes)
+        pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
+        return self._wait(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
 
-    def ask_pin(
-        self,
-        turn: Turn,
-        intents: tuple[Intent, ...],
-        key: str,
-        notes: tuple[Sentence, ...] = (),
-        *,
-        when: When | None = None,
-        text: str | None = None,
-    ) -> End:
+    def ask_pin(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
         """Ask for the code, or refuse while it is locked."""
         if self.pin.is_locked:
             return End(Outcome.REFUSED, (*notes, Sentence("refused.pin_locked")))
-        pending = Pending(Wanted.PIN, intents, turn.language, turn.utterance.user, when=when, text=text)
-        return self._wait(turn, pending, Sentence(key), notes)
+        return self._wait(turn, pending, sentence, notes)
 
     def ask_target(self, turn: Turn, intents: tuple[Intent, ...], when: When | None = None) -> End:
         """Ask which device a pronoun means."""
@@ -235,7 +234,7 @@ class Acting:
 
     def _wait(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
         if not turn.utterance.is_dry_run:
-            self.dialogue.ask(turn.utterance.session, pending)
+            self.dialogue.ask(turn.utterance.session, replace(pending, source=turn.utterance.source))
         return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
 
     def _remember(
@@ -252,7 +251,12 @@ class Acting:
         self.memory.keep(said.session, said.user, done or tried, None if is_asking else moved)
 
     def _execute(
-        self, steps: tuple[Step, ...], view: HomeView, speaker: Speaker, journal: list[Moved] | None = None
+        self,
+        steps: tuple[Step, ...],
+        view: HomeView,
+        speaker: Speaker,
+        journal: list[Moved] | None = None,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> tuple[ActionResult, ...]:
         home = View(
             self.now(),
@@ -267,11 +271,21 @@ class Acting:
             speaker.source,
             speaker.text,
         )
-        judge = partial(evaluate, self.rules, user=speaker.user, source=speaker.source)
-        guard = scene_guard(
-            judge, self.executor.decide, self.tools, view, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin
+        stopped: list[str] = []
+        guard = self.judge(speaker.user, speaker.source).guard(
+            view, speaker.asked, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin, stopped=stopped
         )
-        return self.executor.execute(steps, home, guard=guard, journal=journal)
+        with self.unlocked():
+            results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
+        return tuple(_naming(result, stopped) for result in results)
+
+
+def _naming(result: ActionResult, stopped: Sequence[str]) -> ActionResult:
+    """Let the result of a scene that was held back name the devices that were, not the scene."""
+    if result.reason != "denied" or not stopped:
+        return result
+    ids = tuple(dict.fromkeys(stopped))
+    return replace(result, facts={**result.facts, "devices": ids, "device_ids": ids})
 
 
 def _not_run(step: Step) -> ActionResult:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,21 +19,21 @@ from agentkit.agent.dialogue import Dialogue
 from agentkit.agent.execute import Executor, Limits
 from agentkit.agent.followup import FollowUps
 from agentkit.agent.later import ask_about_missed, carried_out, past_of
+from agentkit.agent.lines import Lines
 from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
 from agentkit.agent.pin import PinLock
 from agentkit.agent.reply import Replies
-from agentkit.agent.resolve import fold
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language
 from agentkit.devices.adapter import Adapter
 from agentkit.devices.registry import Registry
-from agentkit.errors import PromptTooLong
+from agentkit.errors import Abandoned, PromptTooLong
 from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Outcome, Reply, Utterance
-from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.home_view import HomeView, name_key
 from agentkit.understanding.normalise import Normalised, normalise, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -59,7 +60,11 @@ class AgentLimits:
 
 
 class Agent:
-    """Owns the conversation; runs one turn at a time, whatever the number of callers."""
+    """Owns the conversations; may be called from any thread.
+
+    Turns are understood and judged one at a time and wait for their devices side by side; those of one session never
+    overlap.
+    """
 
     def __init__(
         self,
@@ -81,7 +86,7 @@ class Agent:
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
         self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
-        executor = Executor(adapter, limits=limits.execution, schedule=self.schedule)
+        executor = Executor(adapter, limits=limits.execution, schedule=self.schedule, is_slow=registry.is_remote)
         self._memory = Memory(clock, ttl_s=limits.memory_s, max_sessions=limits.max_sessions)
         self._acting = Acting(
             tools,
@@ -94,17 +99,25 @@ class Agent:
             now,
             limits.max_actions,
             self.schedule,
+            self._unlocked,
         )
         self._listener = Listener(self._acting, FollowUps(self._acting, words), understander, words)
         self._lock = threading.Lock()
+        self._sessions = Lines()
         self.trace = Trace(limits.n_traced)
 
-    def handle(self, utterance: Utterance) -> Reply:
-        """Run one turn. Raises PromptTooLong for a text or a name that is too long; nothing has run then."""
+    def handle(self, utterance: Utterance, *, is_wanted: Callable[[], bool] = lambda: True) -> Reply:
+        """Run one turn; `is_wanted` is asked when it was waited for something, before anything is sent.
+
+        Raises PromptTooLong for a text or a name that is too long, Abandoned if the turn is no longer wanted when it
+        begins; nothing has run then.
+        """
         self._check_sizes(utterance)
-        with self._lock:
+        with self._sessions.hold(utterance.session), self._lock:
+            if not is_wanted():
+                raise Abandoned("nobody waits for this turn any more, so it was not begun")
             start = time.perf_counter()
-            turn = self._open(utterance)
+            turn = self._open(utterance, is_wanted)
             end = self._run(turn)
             if not (end.results or end.expects_reply or utterance.is_dry_run or is_aside(end)):
                 self._memory.forget(utterance.session)
@@ -153,18 +166,27 @@ class Agent:
             if len(value) > limit:
                 raise PromptTooLong(n_tokens=len(value), max_tokens=limit, what=name, unit="characters")
 
-    def _open(self, utterance: Utterance) -> Turn:
+    @contextmanager
+    def _unlocked(self) -> Iterator[None]:
+        """Let other turns go on while this one waits for its devices."""
+        self._lock.release()
+        try:
+            yield
+        finally:
+            self._lock.acquire()
+
+    def _open(self, utterance: Utterance, is_wanted: Callable[[], bool]) -> Turn:
         start = time.perf_counter()
         language = choose_language(utterance, self._words)
         text = normalise(utterance.text, language, self._words[language])
-        turn = Turn(utterance, self._view(utterance.area), text, language)
+        turn = Turn(utterance, self._view(utterance.area), text, language, is_wanted=is_wanted)
         turn.timings_ms["normalise"] = (time.perf_counter() - start) * 1000
         return turn
 
     def _view(self, area: str | None) -> HomeView:
         """Snapshot of the home; the speaker's room may be given by id or by name."""
         registry = self._registry
-        known = next((a.id for a in registry.areas if area and fold(area) in map(fold, (a.id, *a.names))), area)
+        known = next((a.id for a in registry.areas if area and name_key(area) in map(name_key, (a.id, *a.names))), area)
         return HomeView(registry.devices(), registry.areas, registry.floors, known or registry.home.speaker_area)
 
     def _run(self, turn: Turn) -> End:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from agentkit.agent.question import Option
 from agentkit.understanding.durations import read_duration
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, spell
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
@@ -18,16 +18,22 @@ CLOSED = ("color", "mode")
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 
 
-def read_yes_or_no(text: Normalised, words: Words, *, known: Iterable[str] = ()) -> bool | None:
+def read_yes_or_no(
+    text: Normalised, words: Words, *, known: Iterable[str] = (), telling: Collection[str] = ()
+) -> bool | None:
     """Read a confirmation. `known` may be said beside it: the verb and the names of what was asked about.
 
-    A no anywhere wins over a yes, and a yes with anything else beside it is none.
+    Words that tell devices apart are no small words beside a yes: "yes, the back one" is about another door.
+    A no anywhere wins over a yes; a yes with anything else beside it is none, and so is one that asks ("yes?").
     """
+    known = tuple(known)
     beside = (*words.fillers, *known)
     spellings = {fold(text.text, words), fold(text.original, words)}
     if any(_says(s, (*words.no, *words.cancel), (*beside, *words.yes), words) for s in spellings):
         return False
-    return True if any(_says(s, words.yes, beside, words) for s in spellings) else None
+    is_asking = text.is_question or "?" in spell(text.original)
+    small = (*(w for w in words.fillers if w not in telling), *known)
+    return True if not is_asking and any(_says(s, words.yes, small, words) for s in spellings) else None
 
 
 def is_cancel(text: Normalised, words: Words) -> bool:

@@ -1,7 +1,7 @@
 """What each session was asked and is expected to answer: a confirmation, a choice, or a missing value.
 
-An answer counts only in its session, from its user and in time. Whatever is no answer drops the question and is a new
-utterance, so nothing that was asked long ago can be set off by a stray "yes".
+An answer counts only in its session, from its user, by the same way and in time. Whatever is no answer drops the
+question and is a new utterance, so nothing that was asked long ago can be set off by a stray "yes".
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from enum import StrEnum
 from agentkit.agent.answers import choose, is_cancel, is_everything, is_free_text, ordinal, read_value, read_yes_or_no
 from agentkit.agent.question import Option, Question, among
 from agentkit.agent.turn import Sentence
+from agentkit.planned import NO_CONSENT, Consent
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 from agentkit.when import When
 
@@ -56,6 +57,8 @@ class Answered:
     """When it is due; None = now."""
     text: str | None = None
     """The sentence that asked for it, if it was an earlier one."""
+    asked: Consent = NO_CONSENT
+    """What a yes or the code was given for."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,15 @@ class Pending:
     when: When | None = None
     text: str | None = None
     """The sentence that asked for it."""
+    asked: Consent = NO_CONSENT
+    """What a yes or the code covers."""
+    source: str = "cli"
+    """Edge by which it was asked; the answer has to come the same way."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""
         if self.wanted is Wanted.YES_OR_NO:
-            answer = read_yes_or_no(text, words, known=self._known(words, view))
+            answer = read_yes_or_no(text, words, known=self._known(words, view), telling=self._telling(words, view))
             if answer is None:
                 return None
             return Answered(self.intents, answer, not answer, why="confirmed" if answer else "answered with no")
@@ -110,6 +117,16 @@ class Pending:
             for device in filter(None, map(view.device, intent.selector.device_ids)):
                 area = view.area(device.area)
                 yield from (*device.names, *(area.names if area else ()))
+
+    def _telling(self, words: Words, view: HomeView) -> set[str]:
+        """Words that would mean another device of the same type than those asked about."""
+        ids = {i for intent in self.intents for i in intent.selector.device_ids}
+        types = {device.type for i in ids if (device := view.device(i))}
+        spelled: dict[bool, set[str]] = {True: set(), False: set()}
+        for device in view.devices:
+            if device.type in types:
+                spelled[device.id in ids].update(w for name in device.names for w in fold(name, words).split())
+        return spelled[False] - spelled[True]
 
     def _chosen(self, text: Normalised, words: Words) -> Answered | None:
         assert self.question is not None, self
@@ -162,10 +179,10 @@ class Dialogue:
         while len(self._pending) > self._max_sessions:
             self._pending.popitem(last=False)
 
-    def take(self, session: str, user: str | None) -> Pending | None:
+    def take(self, session: str, user: str | None, source: str = "cli") -> Pending | None:
         """Remove and return the session's question. None if there is none, it is too old, or somebody else's."""
         expires, pending = self._pending.get(session, (0.0, None))
-        if pending is None or pending.user != user:
+        if pending is None or (pending.user, pending.source) != (user, source):
             return None
         del self._pending[session]
         return pending if self._clock() < expires else None

@@ -185,7 +185,7 @@ class FollowUps:
         left = [i for i in plan.stuck_ids if i not in kept]
         for intent in back:
             steps = bind((intent,), turn.view, acting.known).steps
-            is_free = acting.rule(steps, turn.view, said.user, said.source).verdict is Verdict.ALLOW
+            is_free = acting.judge(said.user, said.source).of(steps, turn.view).verdict is Verdict.ALLOW
             free += [intent] if is_free else []
             left += [] if is_free else intent.selector.device_ids
         notes = (Sentence("refused.left", {"devices": tuple(left)}),) if left else ()

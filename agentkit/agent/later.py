@@ -9,6 +9,8 @@ from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Pending, Wanted
 from agentkit.agent.planning import times
+from agentkit.agent.policy import Ruling
+from agentkit.agent.scene_guard import consent
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.errors import ScheduleError
 from agentkit.planned import Entry, EntryKind, Past
@@ -43,8 +45,10 @@ def ask_about_missed(turn: Turn, end: End, acting: Acting) -> End:
     except ScheduleError as err:
         turn.why.append(str(err))
         return end
-    acting.dialogue.ask(said.session, Pending(Wanted.YES_OR_NO, entry.intents, turn.language, said.user))
     bound = bind(entry.intents, turn.view, acting.tools)
+    asked = consent(bound.steps, Ruling(), turn.view)
+    pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, said.user, asked=asked, source=said.source)
+    acting.dialogue.ask(said.session, pending)
     values = {"action": acting.replies.describe(turn.language, bound.actions, turn.view)}
     question = Sentence("planned.missed", values | times(entry.when, entry.due, acting.now()))
     return replace(end, sentences=(*end.sentences, question), expects_reply=True)

@@ -50,7 +50,7 @@ class Listener:
         """Find what is meant, or the end of a turn that calls nothing."""
         said = turn.utterance
         with turn.timed("dialogue"):
-            pending = None if said.is_dry_run else self.acting.dialogue.take(said.session, said.user)
+            pending = None if said.is_dry_run else self.acting.dialogue.take(said.session, said.user, said.source)
             found = None if pending is None else self._answer(turn, pending)
             if found is None and pending is not None:
                 turn.why.append("not an answer to the open question, which is dropped")
@@ -72,7 +72,7 @@ class Listener:
                 turn.language = turn.language if turn.utterance.language else pending.language
                 if isinstance(answered, End):
                     return answered
-                return replace(answered, when=pending.when, text=pending.text)
+                return replace(answered, when=pending.when, text=pending.text, asked=pending.asked)
         return None
 
     def _answer_in(self, language: str, turn: Turn, pending: Pending) -> Answered | End | None:
@@ -95,7 +95,7 @@ class Listener:
         if self.acting.pin.try_code(code):
             return Answered(pending.intents, has_pin=True, why="the code is right")
         turn.why.append("the code is wrong")
-        return self.acting.ask_pin(turn, pending.intents, "ask.pin_again", when=pending.when, text=pending.text)
+        return self.acting.ask_pin(turn, pending, Sentence("ask.pin_again"))
 
     def _is_free(self, turn: Turn) -> bool:
         """Whether a text is no sentence of its own, so that it can be the words that were asked for."""

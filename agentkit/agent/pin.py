@@ -16,6 +16,8 @@ HIDDEN = "····"
 """What the record of a turn shows instead of the code."""
 MAX_WRONG = 3
 LOCK_S = 300.0
+MAX_LOCK_S = 86_400.0
+"""Each lock without a right code in between is twice as long as the last, up to this."""
 
 
 @dataclass
@@ -26,6 +28,7 @@ class PinLock:
     clock: Callable[[], float]
     n_wrong: int = 0
     locked_until: float = 0.0
+    lock_s: float = LOCK_S
 
     @property
     def is_locked(self) -> bool:
@@ -37,11 +40,12 @@ class PinLock:
         if self.is_locked or self.code is None:
             return False
         if hmac.compare_digest(said.encode(), self.code.encode()):
-            self.n_wrong = 0
+            self.n_wrong, self.lock_s = 0, LOCK_S
             return True
         self.n_wrong += 1
         if self.n_wrong >= MAX_WRONG:
-            self.n_wrong, self.locked_until = 0, self.clock() + LOCK_S
+            self.n_wrong, self.locked_until = 0, self.clock() + self.lock_s
+            self.lock_s = min(2 * self.lock_s, MAX_LOCK_S)
         return False
 
     def __repr__(self) -> str:

@@ -44,6 +44,7 @@ def new_entry(turn: Turn, bound: Bound, meant: Answered, when: When, due: dateti
         when=when,
         is_confirmed=meant.is_confirmed,
         has_pin=meant.has_pin,
+        asked=meant.asked,
         area=turn.view.speaker_area,
         session=said.session,
         user=said.user,

@@ -6,16 +6,21 @@ answer. That is easy to foresee, and a "no" leaves the home as it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from agentkit.agent.resolve import Step
-from agentkit.devices.adapter import Device
+from agentkit.devices.adapter import DECLARED_CLASS, Device
+from agentkit.planned import Effect
 from agentkit.policy_rules import PolicyRule, Verdict
+from agentkit.types import Action
+from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.selecting import has_word
 
 STRICTNESS = tuple(Verdict)
+ALLOWED = PolicyRule(Verdict.ALLOW)
+"""What holds where no rule fits."""
 
 
 @dataclass(frozen=True)
@@ -26,30 +31,56 @@ class Ruling:
     reason: str = ""
     device_ids: tuple[str, ...] = ()
     """Devices on account of which it is not "allow"."""
+    effects: tuple[Effect, ...] = ()
+    """Guarded changes of devices that nobody named."""
+    actions: tuple[Action, ...] = ()
+    """The same as actions, for the question."""
 
 
 def evaluate(
     rules: Sequence[PolicyRule], steps: Iterable[Step], view: HomeView, *, user: str | None = None, source: str = "cli"
 ) -> Ruling:
-    """Find the strictest verdict over all steps. Per device the first rule that fits decides; questions are free."""
+    """Find the strictest verdict over all steps; questions are free.
+
+    Per device the first rule that fits decides. A rule about the number of devices comes on top: it must not stand in
+    for a stricter rule about one of them.
+    """
     moving = [step for step in steps if not step.tool.is_query]
     n_devices = len({i for step in moving for i in step.device_ids})
     strictest = Ruling()
     for step in moving:
         for device in [view.device(i) for i in step.device_ids] or [None]:
-            rule = next((r for r in rules if _fits(r, step, device, n_devices, user, source)), None)
-            if rule is not None:
-                strictest = _stricter(strictest, rule, device)
+            fitting = [
+                r for seen in _seen_as(device) for r in _until_decided(rules, step, seen, n_devices, user, source)
+            ]
+            rule = max((ALLOWED, *fitting), key=lambda r: STRICTNESS.index(r.verdict))
+            if rule.verdict is not Verdict.ALLOW:
+                strictest = stricter(strictest, Ruling(rule.verdict, rule.reason, (device.id,) if device else ()))
     return strictest
 
 
-def _stricter(ruling: Ruling, rule: PolicyRule, device: Device | None) -> Ruling:
-    new, old = STRICTNESS.index(rule.verdict), STRICTNESS.index(ruling.verdict)
-    ids = (device.id,) if device else ()
-    if new > old:
-        return Ruling(rule.verdict, rule.reason, ids)
-    if new == old and rule.verdict is not Verdict.ALLOW:
-        return Ruling(ruling.verdict, ruling.reason, (*ruling.device_ids, *ids))
+def _until_decided(
+    rules: Sequence[PolicyRule], step: Step, device: Device | None, n_devices: int, user: str | None, source: str
+) -> Iterator[PolicyRule]:
+    """The rules that fit, up to the first that decides about the device itself."""
+    for rule in rules:
+        if _fits(rule, step, device, n_devices, user, source):
+            yield rule
+            if rule.more_than is None or rule.verdict is Verdict.ALLOW:
+                return
+
+
+def strictness(ruling: Ruling) -> int:
+    """How strict a verdict is, as a number that can be compared."""
+    return STRICTNESS.index(ruling.verdict)
+
+
+def stricter(ruling: Ruling, new: Ruling) -> Ruling:
+    """The stricter of two rulings with the reason and devices that brought it; the effects of the first stay."""
+    if strictness(new) > strictness(ruling):
+        return replace(ruling, verdict=new.verdict, reason=new.reason, device_ids=new.device_ids)
+    if strictness(new) == strictness(ruling) and new.verdict is not Verdict.ALLOW:
+        return replace(ruling, device_ids=(*ruling.device_ids, *new.device_ids))
     return ruling
 
 
@@ -67,11 +98,39 @@ def _fits(rule: PolicyRule, step: Step, device: Device | None, n_devices: int, u
     return _is_of_class(rule, device)
 
 
+def _seen_as(device: Device | None) -> tuple[Device | None, ...]:
+    """A device as each of the classes it ever claimed, of which the strictest counts."""
+    if device is None or len(device.classes) == 1:
+        return (device,)
+    return tuple(replace(device, attributes={DECLARED_CLASS: c}) for c in device.classes)
+
+
 def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
-    """By the class that a device reports or by a word of its name; either is enough."""
+    """By the class that a device reports or by a word of its names.
+
+    A word can only tighten what the class says: a rule that allows looks at the name of a device without a class, and
+    at none of its other names.
+    """
     if not rule.device_classes and not rule.named:
         return True
     if device is None:
         return False
-    is_named = any(has_word(name, word) for name in device.names for word in rule.named)
-    return device.device_class in rule.device_classes or is_named
+    if device.device_class in rule.device_classes:
+        return True
+    if rule.verdict is Verdict.ALLOW:
+        names: tuple[str, ...] = (device.name,) if device.device_class is None else ()
+    else:
+        names = device.names
+    spelled = [_spelled(name) for name in names] if rule.named else []
+    return any(_has_word(name, word) for name in spelled for word in rule.named)
+
+
+def _spelled(name: str) -> str:
+    """A name as words: one case, simplified characters, no signs between the words."""
+    words = "".join(c if c.isalnum() else " " for c in simplify(unicodedata.normalize("NFKC", name)).casefold())
+    return f" {' '.join(words.split())} "
+
+
+def _has_word(spelled: str, word: str) -> bool:
+    """Whether a name holds a word of a rule, an English one as a whole."""
+    return (f" {word.casefold()} " if word.isascii() else word) in spelled

@@ -8,7 +8,7 @@ when the app starts, so that nothing can be missing in the middle of a conversat
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -67,9 +67,15 @@ class Replies:
             text = self._sentence(language, fallback, dict(values or {}), home) or ""
         return capitalise(text)
 
-    def describe(self, language: str, actions: Sequence[Action], home: HomeView) -> str:
-        """Say what actions would do, as the inner part of a question: "open the garage door"."""
-        groups = _group(actions, lambda a: (a.tool, tuple(sorted((k, str(v)) for k, v in a.args.items()))))
+    def describe(self, language: str, actions: Sequence[Action], home: HomeView, apart: Collection[str] = ()) -> str:
+        """Say what actions would do, as the inner part of a question: "open the garage door".
+
+        Devices that are named `apart` do not disappear in the number of the others.
+        """
+        groups = _group(
+            actions,
+            lambda a: (a.device_id in apart, a.tool, tuple(sorted((k, str(v)) for k, v in a.args.items()))),
+        )
         parts = []
         for same in groups:
             values = {**same[0].args, "devices": tuple(a.device_id for a in same if a.device_id)}

@@ -5,7 +5,6 @@ Reply keys: ask.which, ask.which_area; refused.unknown_device, .unknown_area, .u
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -86,11 +85,6 @@ def resolve(intent: Intent, view: HomeView, tool: Tool, speaker_area: str | None
     return found if isinstance(found, (Question, Refusal)) else Resolved(_steps(tool, intent.args, found))
 
 
-def fold(text: str) -> str:
-    """Bring a name into the form in which names are compared: NFKC, case folded, spaces collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 Found = tuple[Device, ...] | Question | Refusal
 
 
@@ -140,7 +134,7 @@ def _by_names(selector: Selector, view: HomeView, tool: Tool, speaker_area: str 
 
 
 def _by_name(name: str, selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None) -> Found:
-    named = tuple(d for d in view.devices if fold(name) in map(fold, d.names))
+    named = view.named(name)
     if not named:
         return Refusal("refused.unknown_device", {"name": name})
     placed = _placed(named, selector, view)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Problem = Literal["timeout", "error", "hung"]
+MAX_DOUBLINGS = 10
 
 
 @dataclass(frozen=True)
@@ -22,21 +23,25 @@ class Ran:
 
 
 class Runner:
-    """Runs one function after the other, each in its own daemon thread, so a hung one never holds up the process.
+    """Runs functions, each in its own daemon thread, so a hung one never holds up the process.
 
     Python cannot stop a thread: one that is given up on stays until its function returns. After `max_hung` of those
-    under one key, the key is refused at once ("hung") until one of them ends, so their number is bounded.
+    under one key, the key is refused at once ("hung") until one of them ends or, because it may be well again, for
+    `recover_s`; each further one that hangs doubles that time, so their number stays small.
     """
 
-    def __init__(self, *, max_hung: int = 3):
-        self._max_hung = max_hung
-        self._hung: Counter[str] = Counter()
+    def __init__(self, *, max_hung: int = 3, recover_s: float = 60, clock: Callable[[], float] = time.monotonic):
+        self._max_hung, self._recover_s, self._clock = max_hung, recover_s, clock
+        self._hung: dict[str, _Hung] = {}
         self._lock = threading.Lock()
 
     def call(self, key: str, function: Callable[[], Any], *, timeout_ms: float) -> Ran:
-        """Run the function; whatever it raises comes back as a value."""
+        """Run the function; whatever it raises comes back as a value. Without any time it is not even started."""
+        if timeout_ms <= 0:
+            return Ran(problem="timeout")
         with self._lock:
-            if self._hung[key] >= self._max_hung:
+            hung = self._hung.get(key)
+            if hung is not None and hung.n >= self._max_hung and self._clock() < hung.refused_until:
                 return Ran(problem="hung")
         job = _Job()
         threading.Thread(target=self._run, args=(key, function, job), daemon=True, name=f"agentkit {key}").start()
@@ -44,14 +49,20 @@ class Runner:
         with self._lock:
             if job.ran is None:
                 job.is_given_up = True
-                self._hung[key] += 1
+                self._give_up(key)
                 return Ran(problem="timeout")
             return job.ran
 
     def hung(self) -> dict[str, int]:
         """Count the threads that were given up on and still run, by key."""
         with self._lock:
-            return dict(+self._hung)
+            return {key: hung.n for key, hung in self._hung.items()}
+
+    def _give_up(self, key: str) -> None:
+        hung = self._hung.setdefault(key, _Hung())
+        hung.n += 1
+        doublings = min(max(0, hung.n - self._max_hung), MAX_DOUBLINGS)
+        hung.refused_until = self._clock() + self._recover_s * 2**doublings
 
     def _run(self, key: str, function: Callable[[], Any], job: _Job) -> None:
         try:
@@ -62,7 +73,17 @@ class Runner:
             job.ran = ran
             job.done.set()
             if job.is_given_up:
-                self._hung[key] -= 1
+                self._hung[key].n -= 1
+                if not self._hung[key].n:
+                    del self._hung[key]
+
+
+@dataclass
+class _Hung:
+    """Threads given up on under one key."""
+
+    n: int = 0
+    refused_until: float = 0.0
 
 
 class _Job:

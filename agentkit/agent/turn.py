@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +59,8 @@ class Turn:
     why: list[str] = field(default_factory=list)
     calls: tuple[Call, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
+    is_wanted: Callable[[], bool] = lambda: True
+    """Whether somebody still waits for it."""
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

@@ -1,26 +1,26 @@
 """Put back what a turn changed, as ordinary intents: they are resolved, judged, run and verified like any other.
 
 A tool of the app is preferred ("turn off" for a lamp that was off), because devices know it and the policy too. Where
-none fits, the tool `restore` writes the old state and values; the policy judges it as every tool that would bring that
-state and as the tool that is taken back.
+none fits, the tool `restore` writes the old state and values; the policy judges it by what it amounts to and as the
+tool that is taken back.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agentkit.agent.execute import Moved
-from agentkit.agent.resolve import Step
-from agentkit.agent.scene_guard import Decide, alike
 from agentkit.agent.verify import same
 from agentkit.devices.adapter import Change, Device
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Decision, Param, Tool
 
+Decide = Callable[[Tool, Device], object]
+"""Runs a tool's function on a device, under a time limit. None if it fails."""
 RESTORE = "restore"
 MAX_CHARS = 480
 """Longest attributes that can be put back, as text: what an argument may hold."""
@@ -76,19 +76,19 @@ def plan_undo(moved: Sequence[Moved], view: HomeView, tools: Mapping[str, Tool],
     return Undo(tuple(intents), tuple(stuck))
 
 
-def judged(steps: Sequence[Step], view: HomeView, tools: Mapping[str, Tool], decide: Decide) -> tuple[Step, ...]:
-    """The steps as the policy has to see them: `restore` stands for all that it may amount to."""
-    found: list[Step] = []
-    for step in steps:
-        device = view.device(step.device_ids[0]) if step.tool.name == RESTORE and step.device_ids else None
-        if device is None:
-            found.append(step)
-            continue
-        change = Change(_text(step.args.get("state")), {})
-        undone = tools.get(str(step.args.get("undone")))
-        same_as = (*alike(change, device, tools, decide), *((undone,) if undone else ()))
-        found += [Step(tool, {}, step.device_ids) for tool in same_as or (step.tool,)]
-    return tuple(found)
+def _alike(change: Change, device: Device, tools: Mapping[str, Tool], decide: Decide) -> tuple[Tool, ...]:
+    """Tools without arguments that would bring the same state on a device."""
+
+    def is_alike(tool: Tool) -> bool:
+        if tool.is_query or tool.scope != "device" or device.type not in tool.types:
+            return False
+        if any(p.is_required for p in tool.params):
+            return False
+        decision = decide(tool, device)
+        decided = decision.changes.get(device.id) if isinstance(decision, Decision) else None
+        return isinstance(decided, Change) and change.state is not None and decided.state == change.state
+
+    return tuple(tool for tool in tools.values() if is_alike(tool))
 
 
 def _intent(wanted: Change, device: Device, undone: str, tools: Mapping[str, Tool], decide: Decide) -> Intent | None:
@@ -96,7 +96,7 @@ def _intent(wanted: Change, device: Device, undone: str, tools: Mapping[str, Too
     if wanted.state is None and not wanted.attributes:
         return None
     selector = Selector(device_ids=(device.id,), types=(device.type,))
-    for tool in alike(wanted, device, tools, decide):
+    for tool in _alike(wanted, device, tools, decide):
         if _brings(tool, wanted, device, decide):
             return Intent(tool.name, {}, selector)
     attributes = _json(wanted.attributes)
@@ -132,7 +132,3 @@ def _json(attributes: Mapping[str, Any]) -> str | None:
     except (TypeError, ValueError):
         return None
     return text if len(text) <= MAX_CHARS else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -76,7 +76,7 @@ class Wording:
 
     def thing(self, device_id: str, home: HomeView) -> str:
         """Name a device or area by its id or by any of its names; a word that is neither stays as it is."""
-        device = home.device(device_id) or next((d for d in home.devices if device_id in d.names), None)
+        device = home.device(device_id) or next(iter(home.named(device_id)), None)
         if device is None or any(device_id in area.names for area in home.areas):
             return self.place(device_id, home)
         return self.device(device, home)
@@ -84,10 +84,11 @@ class Wording:
     def device(self, device: Device, home: HomeView) -> str:
         """Name a device, with its room if another device is called the same."""
         has_article = device.type not in (self.grammar.get("without_article") or ())
-        name = self._spoken(self.name_of(device.names), home, has_article=has_article)
+        own = self.name_of(device.names)
+        name = self._spoken(own, home, has_article=has_article)
         area = home.area(device.area)
-        twins = [d for d in home.devices if d.id != device.id and self.name_of(d.names) == self.name_of(device.names)]
-        if twins and area and self.name_of(area.names).lower() not in name.lower():
+        has_twin = any(d.id != device.id and self.name_of(d.names) == own for d in home.named(own))
+        if has_twin and area and self.name_of(area.names).lower() not in name.lower():
             return str(self.grammar.get("in_area", "{name}")).format(name=name, area=self.place(area.id, home))
         return name
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, JsonOption, NoModelOption, StateOption
+from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, JsonOption, NoModelOption, StateOption, tell
 
 AreaOption = Annotated[
     str | None, typer.Option("--area", metavar="ID", help="Room of the speaker, for example kitchen.")
@@ -43,11 +43,11 @@ def ask_command(
     )
     with open_talk(options, note) as talk:
         reply = talk.handle(utterance)
-    print(show.as_json(reply) if json else "\n".join(show.lines(reply)))
+    tell(*(show.as_json(reply).split("\n") if json else show.lines(reply)))
     if not (reply.ok or reply.expects_reply):
         raise typer.Exit(1)
 
 
 def note(line: str) -> None:
     """Tell people what goes on, without mixing it into the answer."""
-    print(line, file=sys.stderr, flush=True)
+    tell(line, to=sys.stderr)

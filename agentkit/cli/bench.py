@@ -151,6 +151,32 @@ def start_command(
         raise typer.Exit(1)
 
 
+@bench_app.command("homes", epilog="Example: agentkit bench homes --app apps/smart_home")
+def homes_command(
+    app: AppOption = Path("apps/smart_home"),
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Times that every sentence is said.")] = 5,
+    config: ConfigOption = [],  # noqa: B006 - typer reads the default and never changes it
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Say the same commands in homes of 10, 100 and 1,000 devices, templates only; exit code 1 if size slows them."""
+    from agentkit.bench.homes import MAX_RATIO, homes_bench
+    from agentkit.config import load_app
+
+    with _progress("rounds", rounds) as on_round:
+        result = homes_bench(load_app(app, config), rounds=rounds, on_round=on_round)
+    _write(out, "homes", result)
+    if json:
+        print(_as_json(result))
+    else:
+        for size, ms in result["ms"].items():
+            print(f"{size:<9}devices: {ms['n']} turns, p50 {ms['p50']:.1f} ms, p99 {ms['p99']:.1f} ms")
+        print(f"ratio    {result['ratio']:.2f} of the smallest home (at most {MAX_RATIO})")
+    if not result["is_level"]:
+        raise typer.Exit(1)
+
+
 def _model(name: str | None) -> ModelSpec:
     from agentkit.manifest import find_manifest, find_model, load_manifest
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from agentkit.cli.ask import AreaOption, note
-from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelOption, StateOption
+from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelOption, StateOption, tell
 from agentkit.errors import AgentKitError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def chat_command(
         import readline  # noqa: F401 - gives input() a history
 
     with open_talk(Options(app, tuple(config), has_model=not no_model, state=state), note) as talk:
-        print(f"{talk.name}: {len(talk.devices())} devices. {HELP}")
+        tell(f"{talk.name}: {len(talk.devices())} devices. {HELP}")
         Chat(talk, area).run(input)
 
 
@@ -58,8 +58,7 @@ class Chat:
                 return
             if line in ("/quit", "/exit"):
                 return
-            for answer in self.answer(line):
-                print(answer)
+            tell(*self.answer(line))
 
     def answer(self, line: str) -> Iterator[str]:
         """Answer one line; an error is one line too, and the conversation goes on."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -48,6 +49,31 @@ StateOption = Annotated[
 ]
 
 
+JOINERS = "\u200c\u200d"
+"""Invisible, but part of words and emoji."""
+
+
+def tell(*lines: str, to: TextIO | None = None) -> None:
+    """Print lines, at once and so that none of them can steer the terminal or pass for several."""
+    for line in lines:
+        print(printable(line), file=to or sys.stdout, flush=True)
+
+
+def printable(text: str) -> str:
+    """Spell out what a terminal obeys instead of showing it: control characters, and marks that turn text around.
+
+    The spelling is that of JSON strings, so JSON stays what it was. Names, states and replies come from devices.
+    """
+    return "".join(c if c.isprintable() or c in JOINERS else _spelled(c) for c in text)
+
+
+def _spelled(char: str) -> str:
+    if unicodedata.category(char) == "Zs":
+        return " "
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
 def run_guarded(command: Callable[[State], int]) -> int:
     """Run a command line and turn whatever it raises into one line on stderr and an exit code."""
     state = State()
@@ -71,8 +97,8 @@ def run_guarded(command: Callable[[State], int]) -> int:
 
 def _fail(state: State, line: str) -> int:
     if state.is_debug:
-        traceback.print_exc()
-    print(f"error: {line}", file=sys.stderr)
+        tell(*traceback.format_exc().splitlines(), to=sys.stderr)
+    tell(f"error: {line}", to=sys.stderr)
     return FAILED
 
 
@@ -83,5 +109,5 @@ def _wrong_use(err: Any) -> int:
         print(message, file=sys.stderr)
     else:
         path = context.command_path if context is not None else "agentkit"
-        print(f"error: {' '.join(message.split()).rstrip('.')}; see: {path} --help", file=sys.stderr)
+        tell(f"error: {' '.join(message.split()).rstrip('.')}; see: {path} --help", to=sys.stderr)
     return WRONG_USE

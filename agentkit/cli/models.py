@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentkit.cli.common import DebugOption, JsonOption, ManifestOption
+from agentkit.cli.common import DebugOption, JsonOption, ManifestOption, printable, tell
 
 if TYPE_CHECKING:
     from agentkit.artifact import Artifact, ModelSpec
@@ -27,10 +28,11 @@ def list_models(manifest: ManifestOption = None, is_json: JsonOption = False, de
     """List the models with size, licence and whether they are here."""
     rows = [_row(model, artifact) for model, artifact in _select(manifest, None, is_all=True)]
     if is_json:
-        typer.echo(json.dumps({"models": rows}, ensure_ascii=False, indent=2))
+        tell(*json.dumps({"models": rows}, ensure_ascii=False, indent=2).split("\n"))
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for heading in ("model", "parameters", "precision", "languages", "licence", "size", "here"):
@@ -39,7 +41,8 @@ def list_models(manifest: ManifestOption = None, is_json: JsonOption = False, de
         here = "yes" if row["is_pulled"] else "no"
         size = f"{row['size'] / 1e6:.1f} MB"
         count = f"{row['parameters'] / 1e6:.1f} M"
-        table.add_row(row["model"], count, row["precision"], " ".join(row["languages"]), row["license"], size, here)
+        cells = (row["model"], count, row["precision"], " ".join(row["languages"]), row["license"], size, here)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)  # a pipe has no edge to fit into
@@ -61,11 +64,11 @@ def pull_models(
     from agentkit.fetch import FetchOptions, agentkit_home, pull
 
     home = agentkit_home()
-    options = FetchOptions(on_wait=lambda: typer.echo("another pull of this file is running; waiting for it", err=True))
+    options = FetchOptions(on_wait=lambda: tell("another pull of this file is running; waiting for it", to=sys.stderr))
     for model, artifact in _select(manifest, name, is_all=is_all):
         with _progress(artifact.file, artifact.size) as on_progress:
             path = pull(artifact, home=home, on_progress=on_progress, options=options)
-        typer.echo(f"{model.name}: {path} ({artifact.size / 1e6:.1f} MB, sha256 verified)")
+        tell(f"{model.name}: {path} ({artifact.size / 1e6:.1f} MB, sha256 verified)")
 
 
 @models_app.command("verify", epilog="Example: agentkit models verify --json")
@@ -96,12 +99,12 @@ def verify_models(
             result |= {"is_ok": False, "detail": str(err)}
         results.append(result)
     if is_json:
-        typer.echo(json.dumps({"artifacts": results}, ensure_ascii=False, indent=2))
+        tell(*json.dumps({"artifacts": results}, ensure_ascii=False, indent=2).split("\n"))
     else:
         for result in results:
-            typer.echo(f"{result['model']}: ok ({result['path']})" if result["is_ok"] else result["detail"])
+            tell(f"{result['model']}: ok ({result['path']})" if result["is_ok"] else str(result["detail"]))
         if not results:
-            typer.echo("nothing is pulled yet; run: agentkit models pull")
+            tell("nothing is pulled yet; run: agentkit models pull")
     if not all(result["is_ok"] for result in results):
         raise typer.Exit(1)
 

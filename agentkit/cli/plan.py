@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agentkit.cli.common import DebugOption, JsonOption, ManifestOption
+from agentkit.cli.common import DebugOption, JsonOption, ManifestOption, tell
 
 
 def plan_command(
@@ -34,9 +34,6 @@ def plan_command(
         profile = find_profile(device, load_profiles())
         probes, pulled = assume_targets(profile), []
     plan = choose(spec, probes, device=profile, named=target, pulled=pulled)
-    if is_json:
-        typer.echo(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2))
-    else:
-        typer.echo("\n".join(plan.lines()))
+    tell(*(json.dumps(plan.as_dict(), ensure_ascii=False, indent=2).split("\n") if is_json else plan.lines()))
     if not plan.choices:
         raise typer.Exit(1)

@@ -20,6 +20,8 @@ Read = TypeVar("Read")
 
 TIMEOUT_S = 60.0
 """A turn waits for those before it, and may need the model."""
+PROBE_S = 3.0
+"""Whether a server is there at all shows at once, however busy it is."""
 
 
 class RemoteTalk:
@@ -40,6 +42,7 @@ class RemoteTalk:
 
     def handle(self, utterance: Utterance) -> Reply:
         """Send one utterance. Raises UtteranceError if it is not taken, ServerError if there is no answer."""
+        self._call("GET", "/livez")
         body = {
             "text": utterance.text,
             "area": utterance.area,
@@ -61,13 +64,14 @@ class RemoteTalk:
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         server = self._server
+        timeout_s = self._timeout_s if method == "POST" else min(self._timeout_s, PROBE_S)
         try:
-            response = self._client.request(method, path, json=body)
+            response = self._client.request(method, path, json=body, timeout=timeout_s)
             said = response.json()
         except httpx.TimeoutException as err:
-            what = "; whether it was carried out is unknown" if method == "POST" else ""
+            what = "whether it was carried out is unknown" if method == "POST" else "start it again, or stop it"
             raise ServerError(
-                f"{server.url}: the server (process {server.pid}) did not answer within {self._timeout_s:g} s{what}"
+                f"{server.url}: the server (process {server.pid}) did not answer within {timeout_s:g} s; {what}"
             ) from err
         except (httpx.HTTPError, ValueError) as err:
             reason = str(err) or type(err).__name__

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import shlex
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelOption, StateOption
+from agentkit.cli.common import AppArgument, ConfigOption, DebugOption, NoModelOption, StateOption, tell
 
 if TYPE_CHECKING:
     from agentkit.config import App
@@ -46,15 +45,14 @@ def run_command(
                 say(f"ready    after {time.perf_counter() - started_at:.1f} s · {url} · Ctrl-C ends it")
                 say(f"try      {example(url, loaded.app)}")
 
-            serve(Service(running, max_text_chars=loaded.app.limits.max_text_chars), listener, on_ready=on_ready)
-    say("stopped, state saved")
-    leave(0)
+            code = serve(Service(running, max_text_chars=loaded.app.limits.max_text_chars), listener, on_ready=on_ready)
+    say("stopped, state saved" if code == 0 else "stopped; the last states are not saved")
+    leave(code)
 
 
 def say(line: str) -> None:
     """Print one line at once, also into a pipe."""
-    print(line, flush=True)
-    sys.stdout.flush()
+    tell(line)
 
 
 def example(url: str, app: App) -> str:

@@ -6,6 +6,7 @@ and it is checked against its table when it is opened, so that a damaged one is 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -32,6 +33,10 @@ VERSION = 1
 GRAPH, WEIGHTS, TABLE = "decoder.onnx", "weights.bin", "bundle.json"
 _PAGE = 4096
 _PREFIX = ".compiling-"
+LEFT_BEHIND_S = 3600
+"""No compilation takes so long: what is older was killed."""
+UNUSED_S = 14 * 24 * 3600
+"""A bundle that was not opened for so long is of an old model, target or compiler."""
 _DTYPES: dict[type[np.generic], int] = {np.float32: TensorProto.FLOAT, np.uint8: TensorProto.UINT8}
 
 
@@ -63,6 +68,9 @@ def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Bu
     """Return the compiled form, compiling now if it is missing or damaged. Raises CheckpointError."""
     folder = cache_dir / bundle_name(checkpoint, target)
     if bundle := _whole(folder):
+        with contextlib.suppress(OSError):  # a cache that cannot be written is not swept either
+            os.utime(folder / TABLE)
+        _sweep(cache_dir)
         return bundle
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
@@ -87,22 +95,40 @@ def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
 
 
 def _sweep(cache_dir: Path) -> None:
-    """Remove what a killed compilation left behind; an hour is longer than any takes."""
+    """Remove what killed compilations left behind and what nobody opened for long.
+
+    Whoever has a bundle open maps its files, which stay until they are closed.
+    """
+    now = time.time()
+    for table in cache_dir.glob(f"*/{TABLE}"):
+        with contextlib.suppress(OSError):
+            if now - table.stat().st_mtime > UNUSED_S:
+                left = cache_dir / f"{_PREFIX}{table.parent.name}"
+                table.parent.rename(left)  # in one step: nobody finds half of it
+                os.utime(left, (0, 0))
     for left in cache_dir.glob(f"{_PREFIX}*"):
-        if time.time() - left.stat().st_mtime > 3600:
-            shutil.rmtree(left, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            if now - left.stat().st_mtime > LEFT_BEHIND_S:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _whole(folder: Path) -> Bundle | None:
     """Open the bundle, or None if it is not there, cut off or damaged."""
     try:
         table = json.loads((folder / TABLE).read_text(encoding="utf-8"))
+        if table.pop("check") != _check(table):
+            return None
         if any(_sha256(folder / name) != table["sha256"][name] for name in (GRAPH, WEIGHTS)):
             return None
         looked_up = {name: _map(folder / WEIGHTS, **place) for name, place in table["looked_up"].items()}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return Bundle(folder / GRAPH, looked_up)
+
+
+def _check(table: Mapping[str, Any]) -> str:
+    """The table's own checksum, which it carries itself."""
+    return hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()
 
 
 def _map(path: Path, *, offset: int, shape: list[int], dtype: str) -> NDArray[Any]:
@@ -144,7 +170,7 @@ def _write(folder: Path, graph: Graph) -> None:
     }
     table = {"sha256": {name: _sha256(folder / name) for name in (GRAPH, WEIGHTS)}, "looked_up": looked_up}
     with (folder / TABLE).open("wb") as file:
-        file.write(json.dumps(table).encode())
+        file.write(json.dumps({**table, "check": _check(table)}).encode())
         _flush(file)
     _sync(folder)
 

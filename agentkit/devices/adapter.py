@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from agentkit.devices.plain import fixed_report
+
+DECLARED_CLASS = "device_class"
+REPORTED_CLASS = "reported_class"
+"""Attribute with the classes that a device claimed after it was registered."""
+NO_CLASS = "unknown"
+"""Class of a device that reports something that is no class."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +41,15 @@ class Device:
 
     @property
     def device_class(self) -> str | None:
-        """Finer kind, for example garage for a cover."""
-        value = self.attributes.get("device_class")
-        return str(value) if value is not None else None
+        """Finer kind, for example garage for a cover: as registered, else as first reported."""
+        return next((c for c in self.classes if c is not None), None)
+
+    @property
+    def classes(self) -> tuple[str | None, ...]:
+        """Every kind that was ever claimed for it: as registered (None = not said), then what its reports add."""
+        claims = self.attributes.get(REPORTED_CLASS)
+        reported = claims if isinstance(claims, list | tuple) else ()
+        return tuple(dict.fromkeys(map(class_of, (self.attributes.get(DECLARED_CLASS), *reported))))
 
 
 @dataclass(frozen=True)
@@ -94,12 +110,20 @@ class Home:
 
 @dataclass(frozen=True)
 class Change:
-    """What a device should be after an action; both the command and what read-back is compared with."""
+    """What a device should be after an action; both the command and what read-back is compared with.
+
+    Raises ValueError, in the tool that makes it, for what is not plain JSON data.
+    """
 
     state: str | None = None
     """New state, or None to leave it."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """Only the attributes that change; a value None removes the attribute."""
+
+    def __post_init__(self) -> None:
+        state, attributes = fixed_report(self.state, self.attributes)
+        object.__setattr__(self, "state", state)
+        object.__setattr__(self, "attributes", attributes)
 
 
 @dataclass(frozen=True)
@@ -110,6 +134,18 @@ class Command:
     tool: str
     args: Mapping[str, Any]
     change: Change
+
+
+def class_of(value: object) -> str | None:
+    """Read a class as devices spell it: "Garage", "cover.CoverDeviceClass.GARAGE". None if it says none."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        return NO_CLASS
+    if value.isascii() and value.isidentifier() and value.islower():
+        return value
+    folded = unicodedata.normalize("NFKC", value).casefold()
+    return "_".join(re.split(r"[\s-]+", folded.rpartition(".")[2].strip())) or NO_CLASS
 
 
 class Adapter(Protocol):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from agentkit.devices.adapter import Area, Device, Floor, Home
+from agentkit.devices.claims import as_known, with_claims
+from agentkit.devices.identity import names_of, small_name, thing_of
+from agentkit.devices.report import check_report, reported
 from agentkit.devices.store import Store
-from agentkit.devices.validate import MAX_DEVICES, Resolver, check_device, check_endpoint, check_report
+from agentkit.devices.validate import MAX_DEVICES, Resolver, check_device, check_endpoint
 from agentkit.errors import DeviceError, DeviceUnknown
 
 log = logging.getLogger(__name__)
@@ -31,14 +34,27 @@ class Event:
 
 
 Callback = Callable[[Event], None]
+Build = Callable[[Device | None], Device]
+"""Makes a device out of what is registered under its id at that moment; called more than once."""
 
 
 class Registry:
     """Owns the devices of a home. Every method may be called from any thread."""
 
-    def __init__(self, home: Home, *, store: Path | None = None, resolve: Resolver | None = None):
-        """Take over the devices of a home and, with a store, what was registered and reported before."""
+    def __init__(
+        self,
+        home: Home,
+        *,
+        store: Path | None = None,
+        resolve: Resolver | None = None,
+        is_small_word: Callable[[str], bool] = lambda _: False,
+    ):
+        """Take over the devices of a home and, with a store, what was registered and reported before.
+
+        `is_small_word` tells which names ("the", "all") would be overheard in sentences about other things.
+        """
         self.home = home
+        self._is_small_word = is_small_word
         self._resolve = resolve
         self._areas = {area.id: area for area in home.areas}
         self._floors = {floor.id: floor for floor in home.floors}
@@ -47,14 +63,17 @@ class Registry:
         self._callbacks: list[Callback] = []
         self._version = 1
         self._n_events = 0
-        self._base = {device.id: device for device in home.devices}
+        self._generations: dict[str, int] = {}
+        self._base = {device.id: check_device(device, self._areas) for device in home.devices}
         self._devices = dict(self._base)
         self._snapshot: tuple[Device, ...] | None = None
-        for device in home.devices:
-            check_device(device, self._areas)
+        self._told = ""  # why the last close could not save, so that the next one does not repeat it
         self._store = Store(store) if store is not None else None
         if self._store is not None:
-            self._devices = self._store.restore(self._base, tuple(self._areas))
+            restored = self._store.restore(self._base, tuple(self._areas))
+            self._devices = {
+                key: check_report(as_known(self._base.get(key), device)) for key, device in restored.items()
+            }
 
     @property
     def version(self) -> int:
@@ -73,8 +92,9 @@ class Registry:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was wrong with the store when it was opened, one line each."""
-        return self._store.warnings if self._store is not None else ()
+        """What was wrong with the store when it was opened, and with names, one line each."""
+        small = (small_name(device, self._is_small_word) for device in self.devices())
+        return (*(self._store.warnings if self._store is not None else ()), *filter(None, small))
 
     def area(self, area_id: str) -> Area | None:
         """Find a room by its id."""
@@ -96,30 +116,58 @@ class Registry:
         with self._lock:
             return self._get(device_id)
 
+    def generation(self, device_id: str) -> int | None:
+        """Another number after an id came to mean another thing; None if there is no such device.
+
+        It changes when the device's name, type, class, room or endpoint does, and when it was removed in between.
+        """
+        with self._lock:
+            return self._generations.get(device_id, 0) if device_id in self._devices else None
+
+    def is_remote(self, device_id: str) -> bool:
+        """True if the device is known and lives on the network."""
+        with self._lock:
+            device = self._devices.get(device_id)
+            return device is not None and device.endpoint is not None
+
     def upsert(self, device: Device) -> Device:
-        """Register a device, or replace the one of that id. Raises DeviceError if it is wrong or cannot be saved."""
-        check_device(device, self._areas)
-        if device.endpoint is not None:
-            check_endpoint(device.endpoint, self._resolve)  # outside the lock: it may ask a name server
-        with self._saving, self._lock:
-            before = self._devices.get(device.id)
-            if before is None and len(self._devices) >= MAX_DEVICES:
-                raise DeviceError(
-                    f"device {device.id}: {MAX_DEVICES} devices are registered already; remove some first"
-                )
-            event = self._put("registered" if before is None else "changed", device, before)
-            self._save_or_undo(device.id, before)
+        """Put a device into the home, whatever its name. Raises DeviceError if it is wrong or cannot be saved."""
+        return self._register(device.id, lambda _: device, has_any_name=True)
+
+    def register(self, device_id: str, build: Build) -> Device:
+        """Register what is built of the device as it is at that moment, so that no report in between is lost.
+
+        Raises DeviceError if it is wrong, newly called by a small word, or cannot be saved, and what `build` raises;
+        then nothing has changed.
+        """
+        return self._register(device_id, build, has_any_name=False)
+
+    def _register(self, device_id: str, build: Build, *, has_any_name: bool) -> Device:
+        endpoint = self._built(device_id, build, has_any_name).endpoint
+        if endpoint is not None:
+            check_endpoint(endpoint, self._resolve)  # outside the locks: it may ask a name server
+        with self._saving:
+            with self._lock:
+                devices = {**self._devices, device_id: self._built(device_id, build, has_any_name)}
+            self._save(device_id, devices)  # first: what would not survive a restart does not happen
+            with self._lock:
+                before = self._devices.get(device_id)
+                device = self._built(device_id, build, has_any_name)  # again: it may have reported meanwhile
+                event = self._put("registered" if before is None else "changed", device, before)
         self._notify(event)
         return device
 
     def remove(self, device_id: str) -> Device:
         """Forget a device, also after a restart. Raises DeviceUnknown, or DeviceError if that cannot be saved."""
-        with self._saving, self._lock:
-            device = self._get(device_id)
-            del self._devices[device_id]
-            self._changed(is_structure=True)
-            event = Event("removed", device, device, self._n_events)
-            self._save_or_undo(device_id, device)
+        with self._saving:
+            with self._lock:
+                self._get(device_id)
+                devices = {key: device for key, device in self._devices.items() if key != device_id}
+            self._save(device_id, devices)
+            with self._lock:
+                device = self._devices.pop(device_id)
+                self._changed(is_structure=True)
+                event = Event("removed", device, device, self._n_events)
         self._notify(event)
         return device
 
@@ -137,14 +185,7 @@ class Registry:
         """
         with self._lock:
             before = self._get(device_id)
-            merged = {k: v for k, v in {**before.attributes, **(attributes or {})}.items() if v is not None}
-            check_report(device_id, state, merged)
-            device = replace(
-                before,
-                state=before.state if state is None else state,
-                attributes=merged,
-                is_available=before.is_available if is_available is None else is_available,
-            )
+            device = check_report(reported(before, state, attributes, is_available))
             if device == before:
                 return before
             event = self._put("changed", device, before)
@@ -166,7 +207,7 @@ class Registry:
         return unsubscribe
 
     def flush(self) -> None:
-        """Write everything to the store now; devices can be read and report meanwhile."""
+        """Write everything to the store now; devices can be read and report meanwhile. Raises DeviceError."""
         if self._store is not None:
             with self._saving:
                 with self._lock:
@@ -174,9 +215,16 @@ class Registry:
                     devices = dict(self._devices)
                 self._store.save(self._base, devices)
 
-    def close(self) -> None:
-        """Write the last states; the store's timer ends with that."""
-        self.flush()
+    def close(self) -> bool:
+        """Write the last states; False if that failed, and the log says why."""
+        try:
+            self.flush()
+        except DeviceError as err:
+            if str(err) != self._told:
+                log.error("%s; it holds the states of the last time that it could", err)
+            self._told = str(err)
+            return False
+        return True
 
     def _get(self, device_id: str) -> Device:
         try:
@@ -184,9 +232,29 @@ class Registry:
         except KeyError:
             raise DeviceUnknown(f"device {device_id[:100]}: no device of that id is registered") from None
 
+    def _built(self, device_id: str, build: Build, has_any_name: bool) -> Device:
+        """Build and check a device. Raises DeviceError."""
+        with self._lock:
+            before, n_devices = self._devices.get(device_id), len(self._devices)
+        known, built = before or self._base.get(device_id), build(before)
+        if built.id != device_id:
+            raise DeviceError(f"device {device_id}: it would be saved as {built.id}; keep its id")
+        if known is not None and known.type != built.type:
+            raise DeviceError(
+                f"device {device_id}: it is known as a {known.type}, not a {built.type}; register it under another id"
+            )
+        device = check_device(with_claims(known, built), self._areas)
+        if before is None and n_devices >= MAX_DEVICES:
+            raise DeviceError(f"device {device_id}: {MAX_DEVICES} devices are registered already; remove some first")
+        if not has_any_name and (line := small_name(device, self._is_small_word, before)):
+            raise DeviceError(line)
+        return device
+
     def _put(self, kind: Literal["registered", "changed"], device: Device, before: Device | None) -> Event:
         self._devices[device.id] = device
-        self._changed(is_structure=before is None or _identity(before) != _identity(device))
+        self._changed(is_structure=before is None or names_of(before) != names_of(device))
+        if before is None or thing_of(before) != thing_of(device):
+            self._generations[device.id] = self._n_events
         return Event(kind, device, before, self._n_events)
 
     def _changed(self, *, is_structure: bool) -> None:
@@ -194,20 +262,14 @@ class Registry:
         self._n_events += 1
         self._version += int(is_structure)
 
-    def _save_or_undo(self, device_id: str, before: Device | None) -> None:
-        """Write the store; a registration that would not survive a restart is taken back."""
+    def _save(self, device_id: str, devices: Mapping[str, Device]) -> None:
+        """Write the store as it is going to be. Raises DeviceError."""
         if self._store is None:
             return
-        self._store.cancel()
         try:
-            self._store.save(self._base, self._devices)
-        except OSError as err:
-            self._devices.pop(device_id, None)
-            if before is not None:
-                self._devices[device_id] = before
-            self._changed(is_structure=True)
-            path, reason = self._store.path, err.strerror or err
-            raise DeviceError(f"device {device_id}: {path} cannot be written ({reason}); nothing was changed") from err
+            self._store.save(self._base, devices)
+        except DeviceError as err:
+            raise DeviceError(f"device {device_id}: {err}; nothing was changed") from err
 
     def _notify(self, event: Event) -> None:
         with self._lock:
@@ -217,7 +279,3 @@ class Registry:
                 callback(event)
             except Exception:  # a listener's fault must not undo what the device already did
                 log.exception("a listener failed on %s of %s", event.kind, event.device.id)
-
-
-def _identity(device: Device) -> tuple[Any, ...]:
-    return (device.id, device.name, device.aliases, device.type, device.area, device.device_class)

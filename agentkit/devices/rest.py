@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import ssl
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpcore
 import httpx
 
 from agentkit.devices.adapter import Command, Device
+from agentkit.devices.deadline import Deadline
 from agentkit.devices.registry import Registry
 from agentkit.devices.validate import Resolver, check_endpoint
 from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable
 
 DEFAULT_TIMEOUT_S = 2.0
 MAX_BODY_BYTES = 65_536
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+MAX_PER_HOST = 8
+"""Requests that one host gets at the same time; small devices take few."""
+_NOT_SENT = (httpcore.ConnectError, httpcore.ConnectTimeout)
 """Failures before anything of the request left this machine."""
+_BROKEN = (httpcore.NetworkError, httpcore.ProtocolError)
 
 
 class RestAdapter:
@@ -26,6 +35,8 @@ class RestAdapter:
 
     A device answers a GET with `{state, attributes, available}`; what it leaves out stays as last reported. The
     endpoint's address is checked at every call, so a name that moves out of the home network is not followed there.
+    Every request has a connection of its own, which ends with the time limit whatever the device does, goes through no
+    proxy and follows no redirect.
     """
 
     def __init__(
@@ -34,12 +45,8 @@ class RestAdapter:
         self._registry = registry
         self._timeout_s = timeout_s
         self._resolve = resolve
-        # No proxies or .netrc from the environment: a command goes to the device or nowhere.
-        self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=False)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
+        self._slots: dict[str, threading.BoundedSemaphore] = {}
+        self._lock = threading.Lock()
 
     def apply(self, command: Command) -> None:
         """Send a command.
@@ -75,15 +82,16 @@ class RestAdapter:
     def _call(self, device: Device, method: str, content: bytes | None) -> bytes:
         if device.endpoint is None:
             raise DeviceError(f"device {device.id}: it has no endpoint to send commands to")
+        end = time.monotonic() + self._timeout_s
         address = check_endpoint(device.endpoint, self._resolve)
-        request = self._request(device.endpoint, address, method, content)
         try:
-            return self._send(device, request)
+            with self._slot(device, urlsplit(device.endpoint).netloc, end):
+                return self._send(device, _request(device.endpoint, address, method, content), end)
         except _NOT_SENT as err:
             raise DeviceUnavailable(f"device {device.id}: cannot be reached ({_reason(err)})") from err
-        except httpx.TimeoutException as err:
-            raise self._silent(method, f"device {device.id}: no answer within {self._timeout_s:g} s") from err
-        except httpx.HTTPError as err:
+        except httpcore.TimeoutException as err:
+            raise self._silent(method, f"device {device.id}: no whole answer within {self._timeout_s:g} s") from err
+        except _BROKEN as err:
             raise self._silent(method, f"device {device.id}: no whole answer ({_reason(err)})") from err
 
     def _silent(self, method: str, what: str) -> DeviceError:
@@ -92,37 +100,57 @@ class RestAdapter:
             return DeviceUnavailable(what)
         return DeviceSilent(f"{what}; it may have carried out the command")
 
-    def _request(self, endpoint: str, address: str, method: str, content: bytes | None) -> httpx.Request:
-        """Address the very IP that was checked; the name stays in Host and in the TLS handshake."""
-        parts = urlsplit(endpoint)
-        url = httpx.URL(endpoint).copy_with(host=address)
-        headers = {"Host": parts.netloc, "Accept": "application/json", "Accept-Encoding": "identity"}
-        if content is not None:
-            headers["Content-Type"] = "application/json"
-        extensions = {"sni_hostname": parts.hostname} if parts.scheme == "https" else {}
-        return self._client.build_request(method, url, headers=headers, content=content, extensions=extensions)
-
-    def _send(self, device: Device, request: httpx.Request) -> bytes:
-        """Read the answer, at most MAX_BODY_BYTES and not longer than the time limit."""
-        deadline = time.monotonic() + self._timeout_s
-        body = bytearray()
-        response = self._client.send(request, stream=True)
+    @contextmanager
+    def _slot(self, device: Device, host: str, end: float) -> Iterator[None]:
+        """Wait until the host has few enough requests of ours."""
+        with self._lock:
+            slots = self._slots.setdefault(host, threading.BoundedSemaphore(MAX_PER_HOST))
+        if not slots.acquire(timeout=max(0.0, end - time.monotonic())):
+            raise DeviceUnavailable(f"device {device.id}: {host} is busy with {MAX_PER_HOST} other requests")
         try:
-            for chunk in response.iter_raw():  # never unpacked: a small answer must not become a large one
-                body += chunk
-                if len(body) > MAX_BODY_BYTES:
-                    raise DeviceError(f"device {device.id}: its answer is longer than {MAX_BODY_BYTES} bytes")
-                if time.monotonic() > deadline:
-                    what = f"device {device.id}: no whole answer within {self._timeout_s:g} s"
-                    raise self._silent(request.method, what)
+            yield
         finally:
-            response.close()
-        if not response.is_success:
-            raise DeviceError(f"device {device.id}: it answered {response.status_code} {_excerpt(body)}".rstrip())
+            slots.release()
+
+    def _send(self, device: Device, request: httpcore.Request, end: float) -> bytes:
+        """Read the answer, at most MAX_BODY_BYTES and not after `end`."""
+        body = bytearray()
+        tls = self._tls if request.url.scheme == b"https" else None
+        with httpcore.ConnectionPool(tls, network_backend=Deadline(end), max_connections=1) as pool:
+            response = pool.handle_request(request)
+            try:
+                for chunk in response.iter_stream():  # never unpacked: a small answer must not become a large one
+                    body += chunk
+                    if len(body) > MAX_BODY_BYTES:
+                        raise DeviceError(f"device {device.id}: its answer is longer than {MAX_BODY_BYTES} bytes")
+            finally:
+                response.close()
+        if not 200 <= response.status < 300:
+            raise DeviceError(f"device {device.id}: it answered {response.status} {_excerpt(body)}".rstrip())
         return bytes(body)
 
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return httpcore.default_ssl_context()
 
-def _reason(err: httpx.HTTPError) -> str:
+
+def _request(endpoint: str, address: str, method: str, content: bytes | None) -> httpcore.Request:
+    """Address the very IP that was checked; the name stays in Host and in the TLS handshake."""
+    parts, url = urlsplit(endpoint), httpx.URL(endpoint).copy_with(host=address)
+    headers = {"Host": parts.netloc, "Accept": "application/json", "Accept-Encoding": "identity"}
+    headers |= {"Connection": "close"}
+    if content is not None:
+        headers |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    return httpcore.Request(
+        method,
+        httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=list(headers.items()),
+        content=content,
+        extensions={"sni_hostname": parts.hostname} if parts.scheme == "https" else {},
+    )
+
+
+def _reason(err: Exception) -> str:
     return str(err) or type(err).__name__
 
 

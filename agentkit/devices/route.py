@@ -30,11 +30,6 @@ class RoutingAdapter:
         """Read a device as it is now. Raises DeviceUnknown, DeviceUnavailable, DeviceError."""
         return self._adapter(device_id).read(device_id)
 
-    def close(self) -> None:
-        """Close the connections to devices on the network."""
-        if self._network is not None:
-            self._network.close()
-
     def _adapter(self, device_id: str) -> Adapter:
         if self._registry.get(device_id).endpoint is None:
             return self._local

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -12,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.devices.adapter import Device
-from agentkit.devices.validate import check_device
+from agentkit.devices.report import check_report
+from agentkit.devices.rows import device_from_dict, device_to_dict, difference, overlay
+from agentkit.devices.validate import MAX_DEVICES, check_device, short
 from agentkit.errors import DeviceError
 
 log = logging.getLogger(__name__)
@@ -20,6 +24,8 @@ log = logging.getLogger(__name__)
 FORMAT = 1
 SAVE_DELAY_S = 1.0
 """States are written at most this often: a chatty sensor must not wear out the board's flash."""
+MAX_WARNINGS = 5
+"""Lines about single entries of the file."""
 
 
 class Store:
@@ -39,28 +45,42 @@ class Store:
         document = self._load()
         removed = set(_list(document, "removed"))
         devices = {key: device for key, device in base.items() if key not in removed}
+        bad: list[str] = []
         for key, row in _table(document, "devices").items():
             try:
-                device = device_from_dict({"id": key, **row})
-                check_device(device, area_ids)
-            except (DeviceError, TypeError, ValueError) as err:
-                self._warn(f"{self.path}: saved device {key} is left out ({err})")
-                continue
-            devices[key] = device
+                if len(devices) >= MAX_DEVICES and key not in devices:
+                    raise DeviceError(f"{MAX_DEVICES} devices are kept at most")
+                devices[key] = check_device(device_from_dict({**row, "id": key}), area_ids)
+            except (DeviceError, TypeError) as err:
+                bad.append(f"saved device {short(key)} is left out ({err})")
         for key, row in _table(document, "states").items():
-            if key in devices and isinstance(row, dict):
-                devices[key] = _overlay(devices[key], row)
+            try:
+                if key in devices:
+                    devices[key] = check_report(overlay(devices[key], row))
+            except DeviceError as err:
+                bad.append(f"saved state of {short(key)} is left out ({err})")
+        if bad:
+            self._tell(bad)
         return devices
 
     def save(self, base: Mapping[str, Device], devices: Mapping[str, Device]) -> None:
-        """Write the file so that a crash at any moment leaves the old or the new one, whole; one caller at a time."""
+        """Write the file so that a crash at any moment leaves the old or the new one, whole; one caller at a time.
+
+        Raises DeviceError, and the file is as before.
+        """
         document = {
             "format": FORMAT,
             "removed": sorted(key for key in base if key not in devices),
             "devices": {k: device_to_dict(d) for k, d in devices.items() if _is_registered(base.get(k), d)},
-            "states": {k: _difference(base[k], d) for k, d in devices.items() if _has_only_moved(base.get(k), d)},
+            "states": {k: difference(base[k], d) for k, d in devices.items() if _has_only_moved(base.get(k), d)},
         }
-        write_atomically(self.path, json.dumps(document, ensure_ascii=False, indent=1))
+        try:
+            write_atomically(self.path, json.dumps(document, ensure_ascii=False, indent=1))
+        except OSError as err:
+            raise DeviceError(f"{self.path} cannot be written ({err.strerror or err})") from err
+        except Exception as err:  # whatever a device brought in: the home goes on, and the file stays whole
+            reason = " ".join(f"{type(err).__name__}: {err}".split())
+            raise DeviceError(f"{self.path} cannot be written ({reason})") from err
 
     def save_soon(self, save: Callable[[], None]) -> None:
         """Have `save` called once within SAVE_DELAY_S."""
@@ -80,26 +100,48 @@ class Store:
     def _save_late(self, save: Callable[[], None]) -> None:
         try:
             save()
-        except OSError as err:  # nobody waits for this; the next report or the end tries again
-            log.error("%s: states cannot be saved (%s)", self.path, err.strerror or err)
+        except DeviceError as err:  # nobody waits for this; the next report or the end tries again
+            log.error("%s; the next change tries again", err)
 
     def _load(self) -> dict[str, Any]:
         try:
             document = json.loads(self.path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as err:
-            self._set_aside(str(err))
+        except (OSError, ValueError, RecursionError) as err:
+            self._set_aside(f"{type(err).__name__}: {err}")
             return {}
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
+        if not _is_store(document):
             self._set_aside(f"it is not a device store of format {FORMAT}")
             return {}
-        return document
+        return dict(document)
+
+    def _tell(self, bad: list[str]) -> None:
+        """Warn about single entries; the next save drops them, so the file is kept as it is now."""
+        target = self._aside()
+        try:
+            shutil.copyfile(self.path, target)
+        except OSError as err:
+            bad.insert(0, f"no copy of it could be made ({err.strerror or err})")
+        else:
+            bad.insert(0, f"some of it cannot be used; all of it is kept as {target.name}")
+        for line in bad[:MAX_WARNINGS]:
+            self._warn(f"{self.path}: {line}")
+        if len(bad) > MAX_WARNINGS:
+            self._warn(f"{self.path}: {len(bad) - MAX_WARNINGS} more saved devices or states are left out")
+
+    def _aside(self) -> Path:
+        names = (self.path.with_name(f"{self.path.name}.corrupt-{n}") for n in range(1, 10_000))
+        return next(p for p in names if not os.path.lexists(p))
 
     def _set_aside(self, reason: str) -> None:
-        target = next(p for p in _aside_names(self.path) if not p.exists())
-        os.replace(self.path, target)
-        self._warn(f"{self.path}: cannot be read ({reason}); kept as {target.name}, starting from the home file")
+        target = self._aside()
+        kept = f"kept as {target.name}"
+        try:
+            os.replace(self.path, target)
+        except OSError as err:
+            kept = f"cannot be renamed either ({err.strerror or err})"
+        self._warn(f"{self.path}: cannot be read ({reason}); {kept}, starting from the home file")
 
     def _warn(self, line: str) -> None:
         self.warnings += (line,)
@@ -110,64 +152,21 @@ def write_atomically(path: Path, text: str) -> None:
     """Replace a file by text; a crash leaves either the old or the new content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
-    with part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)  # on a full disk it would take what is left
+        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)  # the rename itself must survive a power cut
     finally:
         os.close(folder)
-
-
-def device_to_dict(device: Device) -> dict[str, Any]:
-    """Plain data of a device, in the words of the home file."""
-    return {
-        "id": device.id,
-        "name": device.name,
-        "type": device.type,
-        "area": device.area,
-        "aliases": list(device.aliases),
-        "state": device.state,
-        "attributes": dict(device.attributes),
-        "available": device.is_available,
-        "endpoint": device.endpoint,
-    }
-
-
-def device_from_dict(row: Mapping[str, Any]) -> Device:
-    """Build a device from plain data. Raises DeviceError naming the field that is missing or of the wrong kind."""
-    if not isinstance(row, Mapping):
-        raise DeviceError("a device must be a mapping with id, name and type")
-    for key, wanted in (("id", str), ("name", str), ("type", str)):
-        if not isinstance(row.get(key), wanted):
-            raise DeviceError(f"device {str(row.get('id'))[:100]}: {key} is missing or not text")
-    for key, kinds, wanted_text in _OPTIONAL:
-        if row.get(key) is not None and not isinstance(row[key], kinds):
-            raise DeviceError(f"device {row['id'][:100]}: {key} must be {wanted_text}")
-    return Device(
-        row["id"],
-        row["name"],
-        row["type"],
-        row.get("area"),
-        tuple(row.get("aliases") or ()),
-        row.get("state"),
-        dict(row.get("attributes") or {}),
-        row.get("available") is not False,
-        row.get("endpoint"),
-    )
-
-
-_OPTIONAL: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
-    ("area", str, "an area id"),
-    ("aliases", (list, tuple), "a list of names"),
-    ("state", str, "text"),
-    ("attributes", Mapping, "a mapping"),
-    ("available", bool, "true or false"),
-    ("endpoint", str, "a URL"),
-)
 
 
 def _is_registered(base: Device | None, device: Device) -> bool:
@@ -182,23 +181,10 @@ def _bare(device: Device) -> Device:
     return replace(device, state=None, attributes={}, is_available=True)
 
 
-def _difference(base: Device, device: Device) -> dict[str, Any]:
-    old, new = base.attributes, device.attributes
-    changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
-    gone = {k: None for k in old if k not in new}
-    return {"state": device.state, "attributes": {**changed, **gone}, "available": device.is_available}
-
-
-def _overlay(device: Device, row: Mapping[str, Any]) -> Device:
-    given = row.get("attributes")
-    merged = {**device.attributes, **(given if isinstance(given, dict) else {})}
-    state = row.get("state")
-    return replace(
-        device,
-        state=state if isinstance(state, str) else device.state,
-        attributes={k: v for k, v in merged.items() if v is not None},
-        is_available=row.get("available") is not False,
-    )
+def _is_store(document: Any) -> bool:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return False
+    return all(isinstance(document.get(key, {}), dict) for key in ("devices", "states"))
 
 
 def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -209,7 +195,3 @@ def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _list(document: Mapping[str, Any], key: str) -> Iterable[str]:
     value = document.get(key)
     return [x for x in value if isinstance(x, str)] if isinstance(value, list) else []
-
-
-def _aside_names(path: Path) -> Iterable[Path]:
-    return (path.with_name(f"{path.name}.corrupt-{n}") for n in range(1, 10_000))

@@ -15,14 +15,17 @@ from agentkit.server.gate import Gate, Limits
 from agentkit.server.metrics import Metrics
 from agentkit.server.worker import Worker
 
+N_TURNS = 64
+"""Turns at once. Understanding is one at a time, but many may wait for slow devices, each in its line."""
+
 
 @dataclass(frozen=True)
 class Service:
     """All that a route may use."""
 
     host: Host
-    worker: Worker = field(default_factory=Worker)
-    """Runs turns and actions, in the order they come."""
+    worker: Worker = field(default_factory=lambda: Worker(n_threads=N_TURNS))
+    """Runs turns and actions; those of one session or device in the order they come."""
     writer: Worker = field(default_factory=Worker)
     """Runs what changes the registry: it writes to disk and may ask a name server."""
     metrics: Metrics = field(default_factory=Metrics)

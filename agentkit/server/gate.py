@@ -61,14 +61,32 @@ class Gate:
         except ConnectionResetError:
             return
         else:
-            await self._pass(scope, _replay(body, receive), counted, is_answered=lambda: is_answered)
+            watched = asyncio.ensure_future(_hung_up(receive))
+            try:
+                await self._pass(scope, _replay(body, receive), counted, watched, is_answered=lambda: is_answered)
+            finally:
+                watched.cancel()
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send, *, is_answered: Callable[[], bool]) -> None:
+    async def _pass(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        hung_up: asyncio.Future[None],
+        *,
+        is_answered: Callable[[], bool],
+    ) -> None:
+        """Run the app, and cancel it if the client hangs up before there is an answer."""
+        running = asyncio.ensure_future(self._app(scope, receive, send))
         try:
+            await asyncio.wait((running, hung_up), return_when=asyncio.FIRST_COMPLETED)
+            if not is_answered():
+                running.cancel()
             # what a route raised unexpectedly is answered and logged by then (problems.py)
-            with contextlib.suppress(Exception):
-                await self._app(scope, receive, send)
+            with contextlib.suppress(Exception, asyncio.CancelledError):
+                await running
         except asyncio.CancelledError:  # the server ends and has waited long enough
+            running.cancel()
             if not is_answered():
                 message = "the server ends before the command did; whether it was carried out is unknown"
                 await answer(503, "ShuttingDown", message, {"Connection": "close"})(scope, receive, send)
@@ -148,6 +166,12 @@ def _parts(url: str) -> tuple[str, str]:
         return parts.hostname or "", parts.netloc.lower()
     except ValueError:
         return "", ""
+
+
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the client ends the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+import threading
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
@@ -25,7 +27,14 @@ def router(service: Service) -> APIRouter:
         agent = service.host.agent()
         utterance = to_utterance(body)
         check_utterance(utterance, service.host.registry, max_chars=service.max_text_chars)
-        reply, queue_ms = await service.worker.run(lambda: agent.handle(utterance))
+        is_gone = threading.Event()
+        try:
+            reply, queue_ms = await service.worker.run(
+                lambda: agent.handle(utterance, is_wanted=lambda: not is_gone.is_set()), key=utterance.session
+            )
+        except asyncio.CancelledError:  # the client hung up, or the server ends
+            is_gone.set()
+            raise
         service.metrics.count_turn(reply)
         return CommandOut.from_reply(reply, queue_ms=queue_ms)
 

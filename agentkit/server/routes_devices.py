@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
 from agentkit.devices.adapter import Device
-from agentkit.errors import DeviceUnknown
+from agentkit.devices.registry import Build
+from agentkit.devices.validate import short
 from agentkit.server.problems import Problem
 from agentkit.server.wire import (
     ActionIn,
@@ -17,6 +19,7 @@ from agentkit.server.wire import (
     DevicePatch,
     DeviceReplace,
     changed,
+    is_only_report,
     new_device,
 )
 
@@ -29,15 +32,17 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1/devices", tags=["devices"])
     registry = service.host.registry
 
-    def find(device_id: str) -> Device | None:
-        try:
-            return registry.get(device_id)
-        except DeviceUnknown:
-            return None
+    async def put(device_id: str, build: Build) -> tuple[DeviceOut, bool]:
+        """Register a device; also tell whether it is new."""
+        was_known = False
 
-    async def put(device: Device) -> DeviceOut:
-        saved, _ = await service.writer.run(lambda: registry.upsert(device))
-        return DeviceOut.from_device(saved)
+        def seen(known: Device | None) -> Device:
+            nonlocal was_known
+            was_known = known is not None
+            return build(known)
+
+        saved, _ = await service.writer.run(lambda: registry.register(device_id, seen))
+        return DeviceOut.from_device(saved), not was_known
 
     @routes.get("")
     async def list_devices() -> list[DeviceOut]:
@@ -47,10 +52,10 @@ def router(service: Service) -> APIRouter:
     @routes.post("", status_code=201)
     async def register(body: DeviceIn, response: Response) -> DeviceOut:
         """Register a device; a known one keeps what it does not say again (200)."""
-        known = find(body.id)
-        response.status_code = 201 if known is None else 200
-        response.headers["Location"] = f"/v1/devices/{body.id}"
-        return await put(new_device(body, known))
+        saved, is_new = await put(body.id, lambda known: new_device(body, known))
+        response.status_code = 201 if is_new else 200
+        response.headers["Location"] = f"/v1/devices/{quote(saved.id)}"
+        return saved
 
     @routes.get("/{device_id}")
     async def read_device(device_id: str) -> DeviceOut:
@@ -61,19 +66,25 @@ def router(service: Service) -> APIRouter:
     async def replace(device_id: str, body: DeviceReplace, response: Response) -> DeviceOut:
         """Register a device under this id, replacing all that was known of it."""
         if body.id not in (None, device_id):
-            raise Problem(422, "InvalidRequest", f"id: {body.id!r} is not the {device_id!r} of the path; send the same")
-        response.status_code = 201 if find(device_id) is None else 200
-        return await put(new_device(body, device_id=device_id))
+            message = f"id: {short(body.id)} is not the {short(device_id)} of the path; send the same"
+            raise Problem(422, "InvalidRequest", message)
+        saved, is_new = await put(device_id, lambda _: new_device(body, device_id=device_id))
+        response.status_code = 201 if is_new else 200
+        return saved
 
     @routes.patch("/{device_id}")
     async def report(device_id: str, body: DevicePatch) -> DeviceOut:
         """Take a state report, or a new name, room or address."""
-        device = registry.get(device_id)
-        renamed = changed(device, body)
-        if renamed != device:
-            await put(renamed)
-        reported = registry.report(device_id, state=body.state, attributes=body.attributes, is_available=body.available)
-        return DeviceOut.from_device(reported)
+        if is_only_report(body):
+            return DeviceOut.from_device(
+                registry.report(device_id, state=body.state, attributes=body.attributes, is_available=body.available)
+            )
+
+        def build(known: Device | None) -> Device:
+            return changed(known or registry.get(device_id), body)  # get: raises that there is none
+
+        saved, _ = await put(device_id, build)
+        return saved
 
     @routes.delete("/{device_id}", status_code=204)
     async def remove(device_id: str) -> None:
@@ -85,7 +96,7 @@ def router(service: Service) -> APIRouter:
         """Run one action without language, under the same policy."""
         agent = service.host.agent()
         registry.get(device_id)
-        result, _ = await service.worker.run(lambda: agent.act(device_id, body.tool, body.args))
+        result, _ = await service.worker.run(lambda: agent.act(device_id, body.tool, body.args), key=f"/{device_id}")
         return ActionOut.from_result(result)
 
     return routes

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 
-from agentkit.errors import AddressInUse, AgentKitError, ServerError
+from agentkit.errors import AddressInUse, ServerError
 from agentkit.host import Host
 from agentkit.server.app import Service, make_app
+from agentkit.server.connection import BACKLOG, Connection
 from agentkit.server.gate import is_loopback
 
 GRACE_S = 1
@@ -40,7 +41,7 @@ def bind(address: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((address, port))
-        listener.listen(128)
+        listener.listen(BACKLOG)
     except OSError as err:
         listener.close()
         if err.errno == errno.EADDRINUSE:
@@ -68,13 +69,13 @@ class _Server(uvicorn.Server):
 
 
 def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], None]) -> int:
-    """Serve until a signal or a failed start-up; return the exit code.
+    """Serve until a signal or a failed start-up; return the exit code: 1 if the last states could not be saved.
 
     The caller's process should end with `leave(code)` afterwards: a thread may still hang in a handler.
     """
     config = uvicorn.Config(
         make_app(service),
-        http="h11",
+        http=Connection,
         loop="asyncio",
         ws="none",
         lifespan="off",
@@ -83,7 +84,7 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=15,
-        limit_concurrency=256,
+        backlog=BACKLOG,
     )
     server = _Server(config)
     failure: list[BaseException] = []
@@ -101,10 +102,10 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
         threading.Thread(target=start, name="start-up", daemon=True).start()
         asyncio.run(server.serve(sockets=[listener]))
         service.host.close()
-        service.host.registry.close()
+        is_saved = service.host.registry.close()
     if failure:
         raise failure[0]
-    return 0
+    return 0 if is_saved else 1
 
 
 @contextlib.contextmanager
@@ -125,10 +126,9 @@ def _signals(server: uvicorn.Server, host: Host) -> Iterator[None]:
 
 
 def _cut(host: Host) -> None:
-    with contextlib.suppress(AgentKitError, OSError):
-        host.registry.flush()
+    is_saved = host.registry.close()
     log.warning("something still hangs; leaving without it")
-    leave(0)
+    leave(0 if is_saved else 1)
 
 
 def leave(code: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agentkit.devices.adapter import Device
+from agentkit.devices.plain import MAX_TEXT, check_line, fixed
+from agentkit.devices.report import reported
 from agentkit.errors import UtteranceError
 from agentkit.intake import check_text
 from agentkit.types import ActionResult, Reply
@@ -23,22 +24,23 @@ def _plain_text(text: str) -> str:
     return text
 
 
-def _json_value(value: Any) -> Any:
-    if isinstance(value, str) and any(unicodedata.category(char) == "Cs" for char in value):
-        raise ValueError("holds half a character; send plain text")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("holds a number that is not finite")
-    if isinstance(value, dict):
-        return {_json_value(key): _json_value(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return tuple(_json_value(item) for item in value)
-    return value
+def _line(text: str) -> str:
+    return check_line(text, MAX_TEXT)
 
 
-Text = Annotated[str, AfterValidator(_json_value)]
-"""Ids, names and states: the registry says what is acceptable, here they only have to be text."""
+def _args(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: _hashable(item) for key, item in fixed(value).items()}
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
+Text = Annotated[str, AfterValidator(_line)]
+"""Ids, names and states: the registry says what is acceptable, here they only have to be text of one line."""
 Session = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:\-]{1,64}$")]
-Attributes = Annotated[dict[str, Any], AfterValidator(_json_value)]
+Attributes = Annotated[dict[str, Any], AfterValidator(fixed)]
+Args = Annotated[dict[str, Any], AfterValidator(_args)]
 
 
 class _In(BaseModel):
@@ -63,7 +65,7 @@ class ActionIn(_In):
     """A direct action, without language."""
 
     tool: Text = Field(examples=["turn_on"])
-    args: Attributes = Field(default_factory=dict)
+    args: Args = Field(default_factory=dict)
 
 
 class _Registered(_In):
@@ -205,27 +207,33 @@ class CommandOut(BaseModel):
 
 def new_device(body: DeviceIn | DeviceReplace, known: Device | None = None, *, device_id: str | None = None) -> Device:
     """Build the device, under the given id if any; what a known one does not say again stays as it was."""
-    given = body.model_dump(exclude_unset=known is not None)
-    fields = {_INSIDE.get(name, name): _inside(value) for name, value in given.items()}
+    given = _given(body, body.model_fields_set if known is not None else type(body).model_fields)
     if device_id is not None:
-        fields["id"] = device_id
+        given["id"] = device_id
     if known is not None:
-        return dataclasses.replace(known, **fields)
-    return Device(**fields)
+        return dataclasses.replace(known, **given)
+    return Device(**given)
 
 
 def changed(device: Device, patch: DevicePatch) -> Device:
-    """The device under its new name, room or address; state is reported separately."""
-    given = patch.model_dump(exclude_unset=True, include={"name", "area", "aliases", "endpoint"})
+    """The device under its new name, room or address, in the state that it reports."""
+    given = _given(patch, patch.model_fields_set & {"name", "area", "aliases", "endpoint"})
     if given.get("name", "") is None:
         del given["name"]
-    if given.get("aliases", ()) is None:
-        given["aliases"] = []
-    return dataclasses.replace(device, **{name: _inside(value) for name, value in given.items()})
+    return reported(dataclasses.replace(device, **given), patch.state, patch.attributes, patch.available)
+
+
+def is_only_report(patch: DevicePatch) -> bool:
+    """True if a patch leaves name, room and address as they are."""
+    return not patch.model_fields_set & {"name", "area", "aliases", "endpoint"}
 
 
 _INSIDE = {"available": "is_available"}
 
 
-def _inside(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _given(body: BaseModel, names: Iterable[str]) -> dict[str, Any]:
+    """The fields by the names that Device has for them."""
+    values = {_INSIDE.get(name, name): getattr(body, name) for name in names}
+    if "aliases" in values:
+        values["aliases"] = tuple(values["aliases"] or ())
+    return values

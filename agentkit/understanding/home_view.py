@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from agentkit.devices.adapter import Area, Device, Floor, Home
 from agentkit.types import Selector
@@ -28,7 +30,15 @@ class HomeView:
 
     def device(self, device_id: str) -> Device | None:
         """Find a device by id."""
-        return next((d for d in self.devices if d.id == device_id), None)
+        return self._by_id.get(device_id)
+
+    def named(self, name: str) -> tuple[Device, ...]:
+        """Devices that have this name or alias, in the order of the home; spelling as `name_key` folds it."""
+        return self._by_name.get(name_key(name), ())
+
+    def in_order(self, devices: Iterable[Device]) -> list[Device]:
+        """Sort devices of this home as the home lists them."""
+        return sorted(devices, key=lambda d: self._places[d.id])
 
     def area(self, area_id: str | None) -> Area | None:
         """Find an area by id."""
@@ -43,7 +53,46 @@ class HomeView:
         wanted = set(floor_ids)
         return tuple(a.id for a in self.areas if a.floor in wanted)
 
-    def naming(self) -> tuple[object, ...]:
-        """Everything that a sentence can name, without states: equal tuples need no new templates or grammar."""
+    def naming(self) -> Hashable:
+        """Everything that a sentence can name, without states: equal values need no new templates or grammar."""
+        return self._naming
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, Device]:
+        return {d.id: d for d in reversed(self.devices)}
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {d.id: place for place, d in enumerate(self.devices)}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[Device, ...]]:
+        found: dict[str, list[Device]] = {}
+        for device in self.devices:
+            for key in dict.fromkeys(map(name_key, device.names)):
+                found.setdefault(key, []).append(device)
+        return {key: tuple(devices) for key, devices in found.items()}
+
+    @cached_property
+    def _naming(self) -> Hashable:
         devices = tuple((d.id, d.name, d.aliases, d.type, d.area, d.device_class) for d in self.devices)
-        return (devices, self.areas, self.floors)
+        return _Hashed((devices, self.areas, self.floors))
+
+
+class _Hashed:
+    """A large value whose hash is computed once: a home is looked up many times in a turn."""
+
+    def __init__(self, value: Hashable) -> None:
+        self._value, self._hash = value, hash(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, _Hashed) and self._value == other._value)
+
+
+@lru_cache(maxsize=8192)  # the names of a home come back with every turn
+def name_key(text: str) -> str:
+    """Bring a name into the form in which names are compared: NFKC, case folded, spaces collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Selector
-from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.home_view import HomeView, name_key
 
 
 def select(selector: Selector, view: HomeView) -> tuple[Device, ...]:
@@ -17,25 +17,29 @@ def select(selector: Selector, view: HomeView) -> tuple[Device, ...]:
         on_floor = set(view.areas_of(selector.floors))
         areas = areas & on_floor if areas else on_floor
     is_placed = bool(selector.areas or selector.floors)
-    names = {_key(n) for n in selector.names}
     return tuple(
         d
-        for d in view.devices
-        if (not selector.device_ids or d.id in selector.device_ids)
-        and (not names or any(_key(n) in names for n in d.names))
-        and (not is_placed or d.area in areas)
+        for d in _pointed_at(selector, view)
+        if (not is_placed or d.area in areas)
         and (not selector.types or d.type in selector.types)
         and (selector.device_class is None or d.device_class == selector.device_class)
     )
 
 
+def _pointed_at(selector: Selector, view: HomeView) -> Iterable[Device]:
+    """The devices that ids and names leave, in the order of the home, which may be too large to walk each time."""
+    if not selector.device_ids and not selector.names:
+        return view.devices
+    found = {d.id: d for name in selector.names for d in view.named(name)}
+    if selector.device_ids:
+        by_id = {i: d for i in selector.device_ids if (d := view.device(i)) is not None}
+        found = {i: d for i, d in by_id.items() if i in found} if selector.names else by_id
+    return view.in_order(found.values())
+
+
 def narrow(selector: Selector, types: tuple[str, ...]) -> Selector:
     """The same selector, limited to some device types."""
     return replace(selector, types=types)
-
-
-def _key(name: str) -> str:
-    return " ".join(name.casefold().split())
 
 
 def of_class(selector: Selector, device_class: str, class_words: Sequence[str], view: HomeView) -> tuple[Device, ...]:
@@ -49,5 +53,5 @@ def of_class(selector: Selector, device_class: str, class_words: Sequence[str], 
 
 def has_word(name: str, word: str) -> bool:
     """Whether a name holds a word, an English one as a whole."""
-    name, word = _key(name), _key(word)
+    name, word = name_key(name), name_key(word)
     return f" {word} " in f" {name} " if word.isascii() else word in name

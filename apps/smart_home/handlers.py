@@ -42,7 +42,6 @@ Reasons of a refusal (all have name, device_id):
     too_many_timers  count
     unknown_room     name
     bad_time         time
-    unsafe_scene     devices (ids the scene would unlock or open)
 
 Answers:
 

@@ -151,6 +151,8 @@ class OddAdapter:
         self._registry, self._inner = registry, MemoryAdapter(registry)
         self.faults = {key.replace("__", "."): fault for key, fault in faults.items()}
         self.released = threading.Event()
+        self.reached = threading.Event()
+        """Set when a device that waits was sent something."""
         self.sent: list[Command] = []
 
     @property
@@ -170,6 +172,9 @@ class OddAdapter:
         if fault == "hangs":
             self.released.wait(20)
             return
+        if fault == "waits":
+            self.reached.set()
+            assert self.released.wait(20)
         if fault != "stays_silent":
             self._inner.apply(command)
         if fault in ("stays_silent", "acts_silently"):

@@ -260,6 +260,19 @@ def test_three_wrong_codes_lock_for_a_while_in_every_session(app: App, monkeypat
     assert talk.say(CODE).outcome is Outcome.DONE
 
 
+def test_every_lock_is_longer_than_the_last_until_the_right_code(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = with_rules(app, monkeypatch, RULES)
+    for seconds in (300, 600, 1200):
+        for _ in range(3):
+            talk.say("unlock the front door")
+            talk.say("1111")
+        talk.clock.now += seconds - 1
+        assert talk.say("unlock the front door").outcome is Outcome.REFUSED
+        talk.clock.now += 2
+    talk.say("unlock the front door")
+    assert talk.say(CODE).outcome is Outcome.DONE
+
+
 def test_the_code_stands_in_no_record(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

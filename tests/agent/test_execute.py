@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from agentkit.agent.execute import Executor, Limits
+from agentkit.agent.execute import Executor, Limits, Moved
 from agentkit.agent.resolve import Step
-from agentkit.devices.adapter import Change, Device
+from agentkit.devices.adapter import Change, Command, Device
+from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
+from agentkit.errors import DeviceUnavailable
 from agentkit.types import ActionResult, Status
 from agentkit.understanding.tools import Decision, Tool
 from tests.agent.house import HOUSE, TOOLS, OddAdapter, house_view, with_function
@@ -217,7 +222,7 @@ def test_a_tool_with_too_many_hung_calls_is_refused_until_one_ends(bench):
 
 def test_hung_threads_do_not_hold_up_the_end_of_the_process(bench):
     bench.one(with_function("turn_on", bench.hang), "light.lamp_1")
-    stuck = [t for t in threading.enumerate() if t.name == "agentkit tool turn_on"]
+    stuck = [t for t in threading.enumerate() if t.name == "agentkit tool turn_on light.lamp_1"]
     assert stuck
     assert all(t.daemon for t in stuck)
 
@@ -247,12 +252,188 @@ def test_a_failure_does_not_stop_the_steps_after_it():
 
 
 def test_steps_past_the_turns_time_are_skipped():
-    now = iter(float(n) for n in range(0, 10_000, 15))
-    adapter = OddAdapter(Registry(HOUSE))
-    executor = Executor(adapter, limits=FAST, clock=lambda: next(now))
-    results = executor.execute([step("turn_on", "light.lamp_1"), step("turn_on", "light.lamp_11")], house_view())
-    assert [r.status for r in results] == [Status.DONE, Status.SKIPPED]
-    assert adapter.sent_to == ["light.lamp_1"]
+    bench = Bench(Limits(timeout_ms=5000, turn_ms=150))
+    slow = with_function("turn_on", bench.hang)
+    began = time.monotonic()
+    results = bench.run(step(slow, "light.lamp_1"), step("open_cover", "cover.window"))
+    assert time.monotonic() - began < 2
+    assert [(r.status, r.reason) for r in results] == [(Status.FAILED, "timeout"), (Status.SKIPPED, "timeout")]
+    assert bench.adapter.sent == []
+    bench.released.set()
+
+
+SLOW_S = 0.15
+LIGHTS = tuple(Device(f"light.n{i}", f"N{i}", "light", None, (), "off") for i in range(20))
+
+
+class SlowAdapter:
+    """Devices on a network that take a while for everything, and some that never answer."""
+
+    def __init__(self, registry: Registry, *, dead: frozenset[str] = frozenset(), slow_s: float = SLOW_S):
+        self._inner, self._dead, self._slow_s = MemoryAdapter(registry), dead, slow_s
+        self.log: list[tuple[str, str]] = []
+
+    def apply(self, command: Command) -> None:
+        self.log.append(("apply", command.device_id))
+        self._wait(command.device_id)
+        self._inner.apply(command)
+        self.log.append(("applied", command.device_id))
+
+    def read(self, device_id: str) -> Device:
+        self._wait(device_id)
+        return self._inner.read(device_id)
+
+    def _wait(self, device_id: str) -> None:
+        time.sleep(self._slow_s)
+        if device_id in self._dead:
+            raise DeviceUnavailable(f"device {device_id}: no answer")
+
+
+def many_lights(**options: Any) -> tuple[Registry, SlowAdapter]:
+    registry = Registry(replace(HOUSE, devices=(*HOUSE.devices, *LIGHTS)))
+    return registry, SlowAdapter(registry, **options)
+
+
+def test_slow_devices_are_moved_side_by_side():
+    _, adapter = many_lights()
+    steps = [step("turn_on", light.id) for light in LIGHTS]
+    began = time.monotonic()
+    results = Executor(adapter).execute(steps, house_view())
+    assert {r.status for r in results} == {Status.DONE}
+    assert [r.action.device_id for r in results] == [light.id for light in LIGHTS]
+    assert time.monotonic() - began < 6 * SLOW_S  # one after the other: 60 times
+
+
+def test_slow_devices_are_asked_side_by_side():
+    _, adapter = many_lights()
+    began = time.monotonic()
+    (result,) = Executor(adapter).execute([step("get_state", *(light.id for light in LIGHTS))], house_view())
+    assert len(result.facts["items"]) == len(LIGHTS)
+    assert time.monotonic() - began < 4 * SLOW_S
+
+
+def test_the_turns_time_is_kept_inside_a_step_and_nothing_is_sent_after_it():
+    _, adapter = many_lights(slow_s=0.4)
+    limits = Limits(timeout_ms=1000, turn_ms=600)
+    began = time.monotonic()
+    results = Executor(adapter, limits=limits).execute([step("turn_on", LIGHTS[0].id)], house_view())
+    assert time.monotonic() - began < 0.9
+    assert [(r.status, r.reason) for r in results] == [(Status.UNKNOWN, "timeout")]
+    results = Executor(adapter, limits=replace(limits, turn_ms=200)).execute(
+        [step("turn_on", LIGHTS[1].id)], house_view()
+    )
+    assert [r.status for r in results] == [Status.FAILED]
+    time.sleep(0.5)
+    assert ("apply", LIGHTS[1].id) not in adapter.log
+
+
+def test_many_turns_for_one_slow_device_end_as_done_or_not_sent_and_never_as_the_devices_fault():
+    _, adapter = many_lights(slow_s=0.1)
+    executor = Executor(adapter, limits=Limits(turn_ms=2400))
+    results: list[ActionResult] = []
+
+    def turn() -> None:
+        results.extend(executor.execute([step("turn_on", "light.n0")], house_view()))
+
+    threads = [threading.Thread(target=turn) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ends = {(r.status, r.reason) for r in results}
+    assert ends == {(Status.DONE, None), (Status.SKIPPED, "timeout")}
+    assert len([kind for kind, _ in adapter.log if kind == "apply"]) == sum(r.status is Status.DONE for r in results)
+
+
+def test_the_journal_has_the_order_of_the_steps_though_devices_move_side_by_side():
+    _, adapter = many_lights()
+    journal: list[Moved] = []
+    Executor(adapter).execute([step("turn_on", light.id) for light in LIGHTS], house_view(), journal=journal)
+    assert [moved.before.id for moved in journal] == [light.id for light in LIGHTS]
+
+
+def test_a_dead_device_is_left_out_of_a_question_about_many_and_named():
+    _, adapter = many_lights(dead=frozenset({"light.n3"}), slow_s=0)
+    answer, missing = Executor(adapter).execute([step("get_state", *(light.id for light in LIGHTS))], house_view())
+    assert answer.status is Status.DONE
+    assert len(answer.facts["items"]) == len(LIGHTS) - 1
+    assert (missing.action.device_id, missing.status, missing.reason) == ("light.n3", Status.FAILED, "unavailable")
+    assert missing.action.tool == "get_state"
+
+
+def test_a_dead_device_is_left_out_of_an_action_on_many_and_named():
+    _, adapter = many_lights(dead=frozenset({"light.n1"}), slow_s=0)
+    together = replace(
+        with_function("turn_on", lambda devices: Decision({d.id: Change("on") for d in devices})), scope="devices"
+    )
+    results = Executor(adapter).execute([step(together, "light.n0", "light.n1", "light.n2")], house_view())
+    assert [(r.action.device_id, r.status) for r in results] == [
+        ("light.n0", Status.DONE),
+        ("light.n2", Status.DONE),
+        ("light.n1", Status.FAILED),
+    ]
+
+
+def test_a_turn_that_nobody_wants_any_more_is_not_begun_but_ended_once_it_began(bench):
+    steps = [step("turn_on", "light.lamp_1"), step("open_cover", "cover.window")]
+    results = bench.run(*steps, is_wanted=lambda: False)
+    assert {r.status for r in results} == {Status.SKIPPED}
+    results = bench.run(*steps, is_wanted=lambda: not bench.adapter.sent)
+    assert {r.status for r in results} == {Status.DONE}
+
+
+def test_a_question_about_dead_devices_alone_names_each():
+    _, adapter = many_lights(dead=frozenset({"light.n3", "light.n4"}), slow_s=0)
+    results = Executor(adapter).execute([step("get_state", "light.n3", "light.n4")], house_view())
+    assert [(r.action.device_id, r.reason) for r in results] == [
+        ("light.n3", "unavailable"),
+        ("light.n4", "unavailable"),
+    ]
+
+
+def test_commands_of_two_turns_for_one_device_do_not_mix():
+    _, adapter = many_lights(slow_s=0.05)
+    executor = Executor(adapter)
+    results: list[ActionResult] = []
+
+    def turn(name: str) -> None:
+        results.extend(executor.execute([step(name, "light.n0")], house_view()))
+
+    threads = [threading.Thread(target=turn, args=(name,)) for name in ("turn_on", "turn_off", "turn_on", "turn_off")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {r.status for r in results} == {Status.DONE}
+    assert [kind for kind, _ in adapter.log] == ["apply", "applied"] * 4
+
+
+def test_a_command_whose_device_stays_busy_is_skipped_when_the_time_is_up():
+    _, adapter = many_lights(slow_s=0.3)
+    executor = Executor(adapter, limits=Limits(turn_ms=1000))
+    first = threading.Thread(target=executor.execute, args=([step("turn_on", "light.n0")], house_view()))
+    first.start()
+    time.sleep(0.05)
+    (result,) = _hurried(executor).execute([step("turn_off", "light.n0")], house_view())
+    first.join()
+    assert (result.status, result.reason) == (Status.SKIPPED, "timeout")
+    assert [kind for kind, _ in adapter.log] == ["apply", "applied"]
+
+
+def _hurried(executor: Executor) -> Executor:
+    """The same executor with less time for a turn."""
+    other = copy.copy(executor)
+    other._limits = Limits(turn_ms=100)
+    return other
+
+
+def test_a_function_that_hangs_for_one_device_still_works_for_the_others(bench):
+    def choosy(device: Device) -> Decision:
+        return bench.hang(device) if device.id == "light.lamp_1" else Decision({device.id: Change("on")})
+
+    stuck = with_function("turn_on", choosy)
+    assert [bench.one(stuck, "light.lamp_1").reason for _ in range(3)] == ["timeout", "timeout", "hung"]
+    assert bench.one(stuck, "light.lamp_11").status is Status.DONE
 
 
 def test_a_scene_that_moves_others_reports_the_worst_of_them(bench):

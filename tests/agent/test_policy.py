@@ -66,3 +66,12 @@ def test_questions_are_never_held_back():
     ask = [Step(TOOLS["get_state"], {}, ("lock.front", "cover.garage"))]
     rule = PolicyRule(Verdict.DENY, reason="nothing")
     assert evaluate((rule,), ask, house_view()).verdict is Verdict.ALLOW
+
+
+def test_a_rule_about_the_number_does_not_stand_in_for_a_stricter_rule():
+    many = PolicyRule(Verdict.CONFIRM, more_than=1, reason="that is a lot")
+    code = PolicyRule(Verdict.PIN, tools=("unlock",), reason="locks need the code")
+    turn = steps(("turn_off", "light.lamp_1"), ("unlock", "lock.front"))
+    assert evaluate((many, code), turn, house_view()).verdict is Verdict.PIN
+    trusted = PolicyRule(Verdict.ALLOW, users=("ann",))
+    assert evaluate((trusted, many, code), turn, house_view(), user="ann").verdict is Verdict.ALLOW

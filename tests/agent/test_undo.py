@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from agentkit.agent.execute import Moved
-from agentkit.agent.resolve import Step
-from agentkit.agent.undo import MAX_CHARS, RESTORE, RESTORE_TOOL, judged, plan_undo
+from agentkit.agent.undo import MAX_CHARS, RESTORE, plan_undo
 from agentkit.devices.adapter import Change, Device
 from agentkit.understanding.tools import Tool
 from tests.agent.house import TOOLS, house_view
@@ -63,9 +62,3 @@ def test_what_names_nothing_or_too_much_cannot_be_put_back() -> None:
     plan = plan_undo(steps, house_view(), TOOLS, decide)
     assert plan.intents == ()
     assert set(plan.stuck_ids) == {"vacuum.robo", "light.lamp_1"}
-
-
-def test_the_policy_sees_what_restore_amounts_to() -> None:
-    step = Step(RESTORE_TOOL, {"state": "unlocked", "undone": "lock"}, ("lock.front",))
-    seen = judged([step], house_view(), TOOLS, decide)
-    assert {s.tool.name for s in seen} == {"unlock", "lock"}

@@ -61,11 +61,18 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_server_that_does_not_answer_is_one_clear_error(silent: str) -> None:
-    with remote(silent, 0.1) as talk, pytest.raises(ServerError, match=r"process 4711.*unknown") as caught:
+def test_silent_server_is_one_clear_error_in_a_few_seconds(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentkit.cli.remote.PROBE_S", 0.1)
+    with remote(silent, 60) as talk, pytest.raises(ServerError, match=r"process 4711.*within 0\.1 s") as caught:
         talk.handle(Utterance("hello"))
 
     assert "\n" not in str(caught.value)
+    assert "carried out" not in str(caught.value)  # the command was not sent yet
+
+
+def test_turn_that_takes_too_long_may_have_been_carried_out(live: Live) -> None:
+    with remote(live.url, 0.3) as talk, pytest.raises(ServerError, match="whether it was carried out is unknown"):
+        talk.handle(Utterance("wait"))
 
 
 def test_server_that_is_gone_is_one_clear_error() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -99,9 +100,12 @@ def test_a_cache_that_cannot_be_written_is_named(gguf: Path, tmp_path: Path) -> 
         ensure_bundle(load_checkpoint(gguf), TARGET, cache)
 
 
-def test_what_a_killed_compilation_left_is_swept_after_an_hour(gguf: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_what_a_killed_compilation_left_is_swept_after_an_hour(gguf: Path, tmp_path: Path, is_compiled: bool) -> None:
     cache = tmp_path / "cache"
     old, young = cache / ".compiling-old", cache / ".compiling-young"
+    if is_compiled:
+        ensure_bundle(load_checkpoint(gguf), TARGET, cache)
     old.mkdir(parents=True)
     young.mkdir()
     os.utime(old, (0, 0))
@@ -109,6 +113,35 @@ def test_what_a_killed_compilation_left_is_swept_after_an_hour(gguf: Path, tmp_p
     ensure_bundle(load_checkpoint(gguf), TARGET, cache)
 
     assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_bundles_that_nobody_opened_for_long_are_swept(gguf: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    unused = ensure_bundle(load_checkpoint(gguf), Target("int8", 512), cache).graph.parent
+    used = ensure_bundle(load_checkpoint(gguf), TARGET, cache)
+    (cache / "prefixes").mkdir()
+    for folder in (unused, used.graph.parent):
+        os.utime(folder / TABLE, (0, 0))
+
+    again = ensure_bundle(load_checkpoint(gguf), TARGET, cache)
+
+    assert again.graph.exists()
+    assert sorted(entry.name for entry in cache.iterdir()) == sorted([used.graph.parent.name, "prefixes"])
+
+
+def test_every_change_of_the_table_is_noticed(gguf: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    folder = ensure_bundle(load_checkpoint(gguf), TARGET, cache).graph.parent
+    content = (folder / TABLE).read_text()
+    table = json.loads(content)
+    place = next(iter(table["looked_up"].values()))
+    place["offset"] += 4096
+    for damaged in (json.dumps(table), "[1]", "{}", content.replace("looked_up", "looked_in")):
+        (folder / TABLE).write_text(damaged)
+
+        ensure_bundle(load_checkpoint(gguf), TARGET, cache)
+
+        assert (folder / TABLE).read_text() == content
 
 
 def test_the_graph_is_plain_named_and_keeps_its_weights_beside_it(gguf: Path, tmp_path: Path) -> None:

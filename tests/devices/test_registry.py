@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_two_devices_may_have_one_name() -> None:
         ({"attributes": {"x": float("nan")}}, "plain JSON"),
         ({"attributes": {"x": object()}}, "plain JSON"),
         ({"attributes": {"x": "y" * 20_000}}, "at most 16384"),
-        ({"state": "x" * 300}, "state must be text"),
+        ({"state": "x" * 300}, "state: 300 characters, at most 255"),
         ({"endpoint": "file:///etc/passwd"}, "wanted http"),
         ({"endpoint": "http://8.8.8.8/x"}, "private address"),
     ],
@@ -93,6 +94,84 @@ def test_the_number_of_devices_is_bounded_but_known_ones_can_still_change() -> N
     with pytest.raises(DeviceError, match="2000 devices"):
         registry.upsert(FAN)
     assert registry.upsert(Device("light.n0", "New name", "light")).name == "New name"
+
+
+def test_a_report_while_a_device_registers_again_is_kept(tmp_path: Path) -> None:
+    registry = Registry(make_home(), store=tmp_path / "devices.json")
+    is_first = True
+
+    def build(known: Device | None) -> Device:
+        nonlocal is_first
+        assert known is not None
+        if is_first:
+            is_first = False
+            registry.report("light.lamp", state="on", attributes={"power": 5})
+        return replace(known, name="Renamed")
+
+    registry.register("light.lamp", build)
+    lamp = registry.get("light.lamp")
+    assert (lamp.name, lamp.state, lamp.attributes["power"]) == ("Renamed", "on", 5)
+
+
+def test_a_report_while_the_registration_is_written_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "devices.json"
+    registry = Registry(make_home(), store=store)
+    with monkeypatch.context() as slow:
+        slow.setattr("agentkit.devices.store.os.fsync", lambda _: registry.report("light.lamp", state="on") and None)
+        registry.register("light.lamp", lambda known: replace(known or LAMP, name="Renamed"))
+    registry.close()
+    again = Registry(make_home(), store=store).get("light.lamp")
+    assert (again.name, again.state) == ("Renamed", "on")
+
+
+def test_a_device_removed_while_it_registers_is_not_half_there() -> None:
+    registry = Registry(make_home())
+    with pytest.raises(DeviceUnknown):
+        registry.register("light.none", lambda known: known or registry.get("light.none"))
+    assert len(registry.devices()) == 2
+
+
+def test_a_device_cannot_be_registered_under_another_id() -> None:
+    registry = Registry(make_home())
+    with pytest.raises(DeviceError, match="keep its id"):
+        registry.register("light.lamp", lambda _: FAN)
+    assert len(registry.devices()) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"name": "Other"}, {"area": "hall"}, {"endpoint": "http://127.0.0.1:9/"},
+     {"attributes": {"device_class": "garage"}}],
+)  # fmt: skip
+def test_generation_tells_when_an_id_means_another_thing(change: dict[str, object]) -> None:
+    registry = Registry(make_home())
+    before = registry.generation("light.lamp"), registry.generation("lock.door")
+    registry.upsert(replace(LAMP, **change))  # type: ignore[arg-type]
+    assert registry.generation("light.lamp") != before[0]
+    assert registry.generation("lock.door") == before[1]
+
+
+def test_generation_stays_with_reports_and_registering_again_but_not_over_a_removal() -> None:
+    registry = Registry(make_home())
+    before = registry.generation("light.lamp")
+    registry.report("light.lamp", state="on", attributes={"x": 1}, is_available=False)
+    registry.upsert(replace(registry.get("light.lamp"), aliases=("more",)))
+    assert registry.generation("light.lamp") == before
+    registry.remove("light.lamp")
+    assert registry.generation("light.lamp") is None
+    registry.upsert(LAMP)
+    assert registry.generation("light.lamp") not in (None, before)
+
+
+def test_a_device_cannot_newly_be_called_by_a_small_word() -> None:
+    registry = Registry(make_home(replace(LAMP, name="The")), is_small_word=lambda name: name.lower() in ("the", "all"))
+    for build in (lambda _: replace(FAN, name="all"), lambda _: replace(FAN, aliases=("Fan", "THE"))):
+        with pytest.raises(DeviceError, match="means something else in sentences; choose a name of its own"):
+            registry.register(FAN.id, build)
+    assert registry.warnings == (
+        "device light.lamp: 'The' means something else in sentences; choose a name of its own",
+    )
+    registry.register("light.lamp", lambda known: replace(known or LAMP, state="on"))  # it has that name already
 
 
 def test_listeners_hear_what_happened_in_order_until_they_leave() -> None:
@@ -182,7 +261,20 @@ def test_a_state_report_reaches_the_disk_without_being_asked(tmp_path: Path, mon
     assert json.loads(store.read_text())["states"]["light.lamp"]["state"] == "on"
 
 
-@pytest.mark.parametrize("content", [b"{broken", b"", b"\xff\xfe", b"[1]", b'{"format": 99}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{broken",
+        b"",
+        b"\xff\xfe",
+        b"[1]",
+        b'{"format": 99}',
+        b'{"format": 1, "states": 5}',
+        b"[" * 100_000,
+        b'{"format": ' + b"9" * 5_000 + b"}",
+    ],
+    ids=["half", "empty", "no UTF-8", "a list", "another format", "no tables", "deep", "a long number"],
+)
 def test_a_store_that_cannot_be_read_is_kept_aside_with_a_warning(tmp_path: Path, content: bytes) -> None:
     store = tmp_path / "devices.json"
     store.write_bytes(content)
@@ -207,7 +299,68 @@ def test_one_bad_entry_in_the_store_does_not_cost_the_others(tmp_path: Path) -> 
     store.write_text(json.dumps(document))
     again = Registry(make_home(), store=store)
     assert {d.id for d in again.devices()} == {"light.lamp", "lock.door", "fan.new"}
-    assert len(again.warnings) == 3
+    assert len(again.warnings) == 5
+    assert "kept as devices.json.corrupt-1" in again.warnings[0]
+    assert json.loads((tmp_path / "devices.json.corrupt-1").read_text()) == document
+
+
+def save_raw(store: Path, states: str, devices: str = "{}") -> None:
+    """Write a store by hand, with what `json` would not write."""
+    store.write_text(f'{{"format": 1, "removed": [], "devices": {devices}, "states": {states}}}')
+
+
+@pytest.mark.parametrize(
+    "row",
+    ['{"state": "\\ud800"}', '{"attributes": {"x": NaN}}', '{"attributes": {"\\u001b": 1}}', '{"state": [1]}', "5",
+     f'{{"attributes": {{"x": {"[" * 300}1{"]" * 300}}}}}', f'{{"attributes": {{"x": {"9" * 4_000}}}}}'],
+)  # fmt: skip
+def test_a_saved_state_is_checked_like_a_live_one(tmp_path: Path, row: str) -> None:
+    store = tmp_path / "devices.json"
+    save_raw(store, f'{{"light.lamp": {row}, "lock.door": {{"state": "unlocked"}}}}')
+    registry = Registry(make_home(), store=store)
+    assert registry.get("light.lamp") == LAMP
+    assert registry.get("lock.door").state == "unlocked"
+    assert len(registry.warnings) == 2
+    assert registry.close()
+
+
+@pytest.mark.parametrize("key", ["\\ud800", "x\\u001b[2J", "灯", "a\\nb", "x" * 200])
+def test_a_warning_about_a_saved_device_can_be_printed(tmp_path: Path, key: str) -> None:
+    store = tmp_path / "devices.json"
+    save_raw(store, "{}", f'{{"{key}": {{"name": "A", "type": "light"}}, "lamp": {{"id": "b", "name": 1}}}}')
+    registry = Registry(make_home(), store=store)
+    assert len(registry.devices()) == 2
+    assert len(registry.warnings) == 3
+    assert all(line.isprintable() and line.encode() for line in registry.warnings)
+
+
+def test_many_bad_entries_in_the_store_are_few_lines(tmp_path: Path) -> None:
+    store = tmp_path / "devices.json"
+    save_raw(store, "{}", json.dumps({f"d{n}": {} for n in range(500)}))
+    warnings = Registry(make_home(), store=store).warnings
+    assert len(warnings) == 6
+    assert "496 more" in warnings[-1]
+
+
+def test_a_saved_device_keeps_the_id_that_it_was_saved_under(tmp_path: Path) -> None:
+    store = tmp_path / "devices.json"
+    save_raw(store, "{}", '{"a": {"id": "b", "name": "A", "type": "light"}}')
+    assert Registry(make_home(), store=store).get("a").id == "a"
+
+
+def test_a_store_that_cannot_even_be_renamed_does_not_keep_the_home_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "devices.json"
+    store.write_text("{")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("agentkit.devices.store.os.replace", refuse)
+    registry = Registry(make_home(), store=store)
+    assert len(registry.devices()) == 2
+    assert "cannot be renamed either (Permission denied)" in registry.warnings[0]
 
 
 def fail_to_sync(descriptor: int) -> None:
@@ -228,6 +381,40 @@ def test_a_registration_that_cannot_be_saved_is_taken_back(tmp_path: Path, monke
     assert store.read_bytes() == before
 
 
+def test_a_disk_that_is_full_at_the_end_is_one_line_and_leaves_the_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = tmp_path / "devices.json"
+    registry = Registry(make_home(), store=store)
+    registry.upsert(FAN)
+    before = store.read_bytes()
+    registry.report("light.lamp", state="on")
+    with monkeypatch.context() as full:
+        full.setattr("agentkit.devices.store.os.fsync", fail_to_sync)
+        assert not registry.close()
+        assert not registry.close()
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "devices.json cannot be written (No space left on device)" in caplog.text
+    assert [path.name for path in tmp_path.iterdir()] == ["devices.json"]
+    assert store.read_bytes() == before
+    assert registry.close()
+
+
+def test_whatever_keeps_states_from_being_saved_ends_neither_the_home_nor_the_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def break_down(*_: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    registry = Registry(make_home(), store=tmp_path / "devices.json")
+    monkeypatch.setattr("agentkit.devices.store.write_atomically", break_down)
+    with pytest.raises(DeviceError, match=r"RuntimeError: two lines.*nothing was changed"):
+        registry.upsert(replace(FAN, attributes={}))
+    assert len(registry.devices()) == 2
+    assert not registry.close()
+    assert "RuntimeError: two lines" in caplog.text
+
+
 def test_states_that_cannot_be_saved_now_are_saved_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -243,7 +430,10 @@ def test_states_that_cannot_be_saved_now_are_saved_later(
     assert Registry(make_home(), store=store).get("light.lamp").state == "on"
 
 
-def test_devices_are_read_and_report_while_states_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("write", [Registry.flush, lambda registry: registry.upsert(FAN)], ids=["states", "a device"])
+def test_devices_are_read_and_report_while_something_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Registry], object]
+) -> None:
     store, is_writing, go_on = tmp_path / "devices.json", threading.Event(), threading.Event()
     registry = Registry(make_home(), store=store)
     registry.report("light.lamp", state="on")
@@ -254,7 +444,7 @@ def test_devices_are_read_and_report_while_states_are_written(tmp_path: Path, mo
 
     with monkeypatch.context() as slow:
         slow.setattr("agentkit.devices.store.os.fsync", sync_slowly)
-        writing = threading.Thread(target=registry.flush)
+        writing = threading.Thread(target=write, args=(registry,))
         writing.start()
         assert is_writing.wait(5)
         reporting = threading.Thread(target=registry.report, args=("light.lamp",), kwargs={"state": "off"})

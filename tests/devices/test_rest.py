@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 
 from agentkit.devices.adapter import Change, Command, Device
 from agentkit.devices.registry import Registry
-from agentkit.devices.rest import RestAdapter
+from agentkit.devices.rest import MAX_PER_HOST, RestAdapter
 from agentkit.devices.route import RoutingAdapter
 from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable
 from tests.devices.home import LAMP, make_home
@@ -84,10 +86,8 @@ def registry(lamp: Lamp) -> Registry:
 
 
 @pytest.fixture
-def adapter(registry: Registry) -> Iterator[RestAdapter]:
-    adapter = RestAdapter(registry, timeout_s=0.3)
-    yield adapter
-    adapter.close()
+def adapter(registry: Registry) -> RestAdapter:
+    return RestAdapter(registry, timeout_s=0.3)
 
 
 def test_a_command_is_posted_and_the_state_read_back_is_the_devices_own(
@@ -153,9 +153,9 @@ def test_a_slow_device_is_given_up_on_in_time(adapter: RestAdapter, lamp: Lamp) 
     release = threading.Event()
     lamp.answer = lambda handler: (release.wait(5), None)[1]
     start = time.monotonic()
-    with pytest.raises(DeviceSilent, match=r"no answer within 0\.3 s; it may have carried out the command"):
+    with pytest.raises(DeviceSilent, match=r"no whole answer within 0\.3 s; it may have carried out the command"):
         adapter.apply(ON)
-    with pytest.raises(DeviceUnavailable, match=r"no answer within 0\.3 s"):
+    with pytest.raises(DeviceUnavailable, match=r"no whole answer within 0\.3 s"):
         adapter.read("light.net")
     assert time.monotonic() - start < 2
     release.set()
@@ -179,6 +179,89 @@ def test_an_answer_that_drips_is_given_up_on_in_time(adapter: RestAdapter, lamp:
     with pytest.raises(DeviceUnavailable, match="no whole answer"):
         adapter.read("light.net")
     assert time.monotonic() - start < 2
+
+
+@pytest.fixture
+def raw() -> Iterator[tuple[Registry, list[Callable[[socket.socket], None]]]]:
+    """A device that does with its connections what is put into the list."""
+    does: list[Callable[[socket.socket], None]] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    made, _ = listener.accept()
+                except OSError:
+                    return
+                with made, contextlib.suppress(OSError):
+                    does[0](made)
+
+        threading.Thread(target=serve, daemon=True).start()
+        endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        yield Registry(make_home(Device("light.net", "Net Lamp", "light", endpoint=endpoint))), does
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_a_device_that_drips_byte_by_byte_gets_one_time_limit_for_all_of_it(raw: Any, head: bytes) -> None:
+    registry, does = raw
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(head)
+        for _ in range(60):
+            connection.sendall(b" " if head.endswith(b"\n\r\n") else b"H")
+            time.sleep(0.05)
+
+    does.append(drip)
+    start = time.monotonic()
+    with pytest.raises(DeviceUnavailable, match=r"no whole answer within 0\.3 s"):
+        RestAdapter(registry, timeout_s=0.3).read("light.net")
+    assert time.monotonic() - start < 1
+
+
+def test_endless_headers_are_given_up_on(raw: Any) -> None:
+    registry, does = raw
+    does.append(lambda connection: [connection.sendall(b"X-More: x\r\n" * 1000) for _ in range(200)] and None)
+    with pytest.raises(DeviceUnavailable):
+        RestAdapter(registry, timeout_s=2).read("light.net")
+
+
+def test_one_host_gets_few_requests_at_the_same_time(registry: Registry, lamp: Lamp) -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with lock:
+            running -= 1
+        send(handler, 200, b'{"state": "on"}')
+
+    lamp.answer = answer
+    adapter = RestAdapter(registry, timeout_s=5)
+    with ThreadPoolExecutor(30) as pool:
+        states = [device.state for device in pool.map(adapter.read, ["light.net"] * 30)]
+    assert states == ["on"] * 30
+    assert 1 < most <= MAX_PER_HOST
+
+
+def test_a_host_that_is_busy_for_too_long_is_unavailable(registry: Registry, lamp: Lamp) -> None:
+    release = threading.Event()
+    lamp.answer = lambda handler: (release.wait(5), None)[1]
+    patient, hurried = RestAdapter(registry, timeout_s=2), RestAdapter(registry, timeout_s=0.2)
+    hurried._slots = patient._slots
+    with ThreadPoolExecutor(MAX_PER_HOST) as pool:
+        asked = [pool.submit(patient.read, "light.net") for _ in range(MAX_PER_HOST)]
+        time.sleep(0.3)
+        with pytest.raises(DeviceUnavailable, match="busy"):
+            hurried.apply(ON)
+        release.set()
+        for one in asked:
+            with pytest.raises(DeviceUnavailable):
+                one.result()
+    assert lamp.heard == []
 
 
 def test_a_device_that_hangs_up_on_a_command_may_have_acted(adapter: RestAdapter, lamp: Lamp) -> None:
@@ -207,7 +290,6 @@ def test_the_checked_address_is_the_one_that_is_called(registry: Registry, lamp:
     assert lamp.hosts == [f"lamp.example:{lamp.port}"]
     with pytest.raises(DeviceError, match=r"93\.184\.216\.34"):
         adapter.read("light.named")
-    adapter.close()
 
 
 def test_commands_go_to_where_the_device_lives(registry: Registry, lamp: Lamp) -> None:
@@ -217,4 +299,3 @@ def test_commands_go_to_where_the_device_lives(registry: Registry, lamp: Lamp) -
     assert adapter.read("light.net").state == "on"
     assert adapter.read("light.lamp").state == "on"
     assert [body["tool"] for body in lamp.heard] == ["turn_on"]
-    adapter.close()

@@ -14,7 +14,9 @@ def test_addresses_of_the_home_network_are_accepted(host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     ["8.8.8.8", "169.254.169.254", "0.0.0.0", "224.0.0.1", "255.255.255.255", "[::]", "[fe80::1]", "[2001:4860::1]",
-     "[::ffff:8.8.8.8]"],
+     "[::ffff:8.8.8.8]", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.7", "203.0.113.9", "100.64.0.1",
+     "240.0.0.1", "[100::1]", "[2001:db8::1]", "[64:ff9b::7f00:1]", "[::127.0.0.1]", "[::ffff:198.18.0.1]",
+     "[fec0::1]", "[2002:7f00:1::]"],
 )  # fmt: skip
 def test_public_and_special_addresses_are_refused(host: str) -> None:
     with pytest.raises(DeviceError, match="wanted a loopback or private address"):

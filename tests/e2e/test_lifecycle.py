@@ -98,6 +98,20 @@ def test_killed_server_has_lost_no_registration(servers: Start, tmp_path: Path) 
     assert second.device("light.reef")["name"] == "Reef lamp"
 
 
+def test_states_that_cannot_be_written_at_the_end_are_one_line_and_exit_code_1(servers: Start, tmp_path: Path) -> None:
+    server = servers(tmp_path, "--no-model")
+    server.wait_ready()
+    (tmp_path / "devices.json.part").mkdir()  # the file cannot be written any more
+    server.say("turn on the kitchen light")
+    code, _ = server.stop()
+
+    assert code == 1
+    assert server.lines[-1] == "stopped; the last states are not saved"
+    assert server.lines[-2].startswith("ERROR")
+    assert "devices.json cannot be written" in server.lines[-2]
+    assert "Traceback" not in server.output
+
+
 def test_port_in_use_is_one_line_with_the_next_step(servers: Start, tmp_path: Path) -> None:
     first = servers(tmp_path / "first", "--no-model")
     port = urlsplit(first.url).port

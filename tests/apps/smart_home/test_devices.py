@@ -165,14 +165,5 @@ def test_a_scene_becomes_one_change_per_device(app: App) -> None:
     assert decision.changes == {"light.a": Change("on", {"brightness": 9}), "switch.b": Change("off")}
 
 
-@pytest.mark.parametrize(
-    "sets",
-    [{"lock.front": {"state": "unlocked"}}, {"door": "unlocked"}, {"cover.garage_door": "open"}, {"valve.gas": "open"}],
-)
-def test_a_scene_is_no_way_around_the_question_that_unlocking_asks(refusal: Run, sets: dict[str, object]) -> None:
-    reason, values = refusal("activate_scene", make("scene", sets={"light.a": "on", **sets}))
-    assert (reason, values["devices"]) == ("unsafe_scene", list(sets))
-
-
 def test_a_scene_of_another_hub_is_passed_on(change: Run) -> None:
     assert change("activate_scene", make("scene", endpoint="http://10.0.0.1/")) == Change()

@@ -1,0 +1,86 @@
+"""What the app's own policy asks about, by what a device claims to be and by what it is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentkit.agent.policy import evaluate
+from agentkit.agent.resolve import Step
+from agentkit.config import App
+from agentkit.devices.adapter import REPORTED_CLASS, Device
+from agentkit.policy_rules import Verdict
+from agentkit.understanding.home_view import HomeView
+
+
+def verdict(app: App, tool: str, device: Device) -> Verdict:
+    return evaluate(app.policy, [Step(app.tools[tool], {}, (device.id,))], HomeView((device,))).verdict
+
+
+def cover(name: str, device_class: object = None, **more: object) -> Device:
+    attributes = {} if device_class is None else {"device_class": device_class}
+    return Device("cover.x", name, "cover", state="closed", attributes={**attributes, **more})
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        cover("Garage Roller Blind", "garage"),
+        cover("Roller Blind", "Garage"),
+        cover("Roller Blind", "cover.CoverDeviceClass.GARAGE"),
+        cover("Roller Blind", ["curtain"]),
+        cover("Roller Blind", "tunnel"),
+        cover("Roller Blind", "curtain", **{REPORTED_CLASS: ["garage"]}),
+        cover("Roller Blind", **{REPORTED_CLASS: ["garage"]}),
+        cover("The Big One"),
+        cover("The Big One", **{REPORTED_CLASS: ["curtain"]}),
+        replace(cover("The Big One"), aliases=("blind",)),
+        cover("Garage Blind"),
+        cover("Big_Garage-Door Blind"),
+        cover("ＧＡＲＡＧＥ Blind"),
+        cover("車庫窗簾"),
+        cover("Garage Blind", "blind"),
+        cover("车库卷帘", "blind"),
+        cover("卷帘门"),
+        cover("Skylight", "window"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["open_cover", "set_cover_position", "toggle"])
+def test_opening_what_is_not_known_to_be_harmless_is_asked_about(app: App, device: Device, tool: str) -> None:
+    assert verdict(app, tool, device) is Verdict.CONFIRM
+    assert verdict(app, "close_cover", device) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        cover("Kitchen", "blind"),
+        cover("Kitchen", "cover.CoverDeviceClass.CURTAIN"),
+        cover("Door Curtain", "curtain"),
+        cover("Window Shades"),
+        cover("卧室窗帘"),
+    ],
+)
+def test_curtains_open_unasked_whatever_they_hang_before(app: App, device: Device) -> None:
+    assert verdict(app, "open_cover", device) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("tool", ["turn_on", "turn_off", "toggle"])
+@pytest.mark.parametrize(
+    "name", ["Garage Door Relay", "Front Gate", "Door Lock", "车库门开关", "大门", "車庫門開關", "garage-door"]
+)
+def test_a_relay_named_after_a_door_is_asked_about(app: App, tool: str, name: str) -> None:
+    assert verdict(app, tool, Device("switch.x", name, "switch")) is Verdict.CONFIRM
+
+
+def test_a_relay_for_a_lamp_beside_a_door_is_free(app: App) -> None:
+    assert verdict(app, "turn_on", Device("switch.x", "Gate Light", "switch")) is Verdict.ALLOW
+    relay = Device("switch.x", "Gate", "switch", aliases=("lamp",))
+    assert verdict(app, "turn_on", relay) is Verdict.CONFIRM
+
+
+def test_a_scene_of_another_hub_is_judged_by_its_name(app: App) -> None:
+    assert verdict(app, "activate_scene", Device("scene.x", "Open Garage", "scene")) is Verdict.CONFIRM
+    assert verdict(app, "run_script", Device("script.x", "全屋解锁", "script")) is Verdict.CONFIRM
+    assert verdict(app, "activate_scene", Device("scene.x", "Dinner", "scene")) is Verdict.ALLOW

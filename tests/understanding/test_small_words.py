@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+
+from agentkit.understanding.small_words import small_words
+from agentkit.understanding.words import Words
+
+EN = Words("en", fillers=("the", "of"), it=("it", "that one"), everything=("all",), also=("and",), prepositions=("on",))
+ZH = Words("zh", fillers=("的",), everything=("全部",), it=("它",))
+
+
+@pytest.mark.parametrize("name", ["the", "The", "THE!", "  all ", "that one", "on", "它", "全部", "的"])
+def test_a_name_that_is_only_a_small_word_of_any_language_is_one(name: str) -> None:
+    assert small_words([EN, ZH])(name)
+
+
+@pytest.mark.parametrize("name", ["the lamp", "Lamp", "theatre", "全部灯", "灯", "All-day light", "!"])
+def test_a_name_that_holds_more_is_none(name: str) -> None:
+    assert not small_words([EN, ZH])(name)
