@@ -52,15 +52,15 @@ def model_type(device: Device) -> str:
     return _KNOWN.get(device.type, "")
 
 
-def offer(near: Sequence[Device], view: HomeView, *, mentioned: Sequence[str] = ()) -> Offered:
-    """Offer the shortlist; if nothing of the home was mentioned, what stands around the speaker.
+def offer(near: Sequence[Device], view: HomeView, *, mentioned: Sequence[str] = (), is_vague: bool = False) -> Offered:
+    """Offer the shortlist; if the sentence is vague, followed by what stands around the speaker.
 
     `mentioned`: ids of rooms that the sentence names.
     """
     devices = [d for d in near if model_type(d)]
-    if not near:
+    if is_vague:
         around = sorted(view.devices, key=lambda d: view.speaker_area is not None and d.area != view.speaker_area)
-        devices = [d for d in around if model_type(d)]
+        devices += [d for d in around if model_type(d) and d not in devices]
     shown = tuple(devices[:MAX_SHOWN])
     wanted = [*(d.area for d in shown), view.speaker_area, *mentioned]
     areas = [area for i in dict.fromkeys(i for i in wanted if i is not None) if (area := view.area(i)) is not None]

@@ -25,6 +25,7 @@ from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.pointer.answer import Answer, read_answer
 from agentkit.understanding.pointer.grammar import Verb, pointer_grammar, verbs_of
 from agentkit.understanding.pointer.offered import Offered, offer
+from agentkit.understanding.pointer.strange import strange_word
 from agentkit.understanding.prompt import MAX_UTTERANCE
 from agentkit.understanding.shortlist import shortlist
 from agentkit.understanding.tools import Tool
@@ -85,7 +86,7 @@ class PointerTier:
         near = shortlist(text, view, words, lexicon)
         sentence = read_sentence(text.text, lexicon, words)
         rooms = tuple(a.id for a in view.areas if a.id in sentence.of(Role.AREA))
-        offered = offer(near.devices if near.evidence else (), view, mentioned=rooms)
+        offered = offer(near.devices, view, mentioned=rooms, is_vague=not near.evidence)
         verbs = verbs_of(self._tools, offers_of(sentence.mentions, (), self._phrases), self._phrases)
         return _Turn(offered, verbs, sentence, bool(near.evidence))
 
@@ -110,12 +111,18 @@ class PointerTier:
         calls = Understanding(Kind.CALLS, answer.intents, why=why)
         if self._is_borne_out(answer, verdict) and sure >= LIKELY:
             is_plain = verdict.level is Level.FULL and not answer.is_wish and sure >= SURE
-            rival = self._rival(answer, turn, view, words) if is_plain else None
-            why = why if rival is None else f"{why}; {rival.name!r} would fit as well"
-            return replace(calls, needs_confirmation=not is_plain or rival is not None, why=why)
+            doubt = self._doubt(answer, turn, view, words) if is_plain else "not sure enough"
+            return replace(calls, needs_confirmation=bool(doubt), why=f"{why}; {doubt}" if doubt else why)
         if (answer.is_wish or answer.is_here) and sure >= HINTED:
             return replace(calls, needs_confirmation=True)
         return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
+
+    def _doubt(self, answer: Answer, turn: _Turn, view: HomeView, words: Words) -> str:
+        """Why a call that looks right is asked about all the same; "" = it runs."""
+        if word := strange_word(turn.sentence):
+            return f"{word!r} is unknown"
+        rival = self._rival(answer, turn, view, words)
+        return "" if rival is None else f"{rival.name!r} would fit as well"
 
     def _rival(self, answer: Answer, turn: _Turn, view: HomeView, words: Words) -> Device | None:
         """A device that was not called but that the sentence names as well as one that was."""
