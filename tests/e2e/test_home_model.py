@@ -31,8 +31,8 @@ def test_start_up_opens_the_home_model_on_the_cpu(home: Server) -> None:
 @pytest.mark.parametrize(
     ("text", "device_id"),
     [
-        ("my guests are at the door so bring the hallway light to life", "light.hallway"),
-        ("我眼睛不好你就把书桌灯给我整亮", "light.desk"),
+        ("grandpa is parking, garage light on please", "light.garage"),
+        ("我老花眼,请你把书桌灯打开一下吧", "light.desk"),
     ],
 )
 def test_sentence_that_no_template_knows_is_understood_by_the_home_model(

@@ -111,17 +111,23 @@ class PointerTier:
         calls = Understanding(Kind.CALLS, answer.intents, why=why)
         if self._is_borne_out(answer, verdict) and sure >= LIKELY:
             is_plain = verdict.level is Level.FULL and not answer.is_wish and sure >= SURE
-            doubt = self._doubt(answer, turn, view, words) if is_plain else "not sure enough"
+            doubt = self._doubt(answer, turn, text, view) if is_plain else "not sure enough"
             return replace(calls, needs_confirmation=bool(doubt), why=f"{why}; {doubt}" if doubt else why)
         if (answer.is_wish or answer.is_here) and sure >= HINTED:
             return replace(calls, needs_confirmation=True)
         return Understanding(Kind.REFUSE, (), "not_understood", {"words": text.text}, why=why)
 
-    def _doubt(self, answer: Answer, turn: _Turn, view: HomeView, words: Words) -> str:
+    def _doubt(self, answer: Answer, turn: _Turn, text: Normalised, view: HomeView) -> str:
         """Why a call that looks right is asked about all the same; "" = it runs."""
+        is_asking = any(m.start == 0 and m.role in (Role.COPULA, Role.ASK) for m in turn.sentence.mentions)
+        is_query = all(self._tools[i.tool].is_query for i in answer.intents)
+        if not is_query and (is_asking or (text.is_question and not text.is_request)):
+            return "it may be a question"
+        if turn.sentence.of(Role.IT):
+            return "it leans on something said before"
         if word := strange_word(turn.sentence):
             return f"{word!r} is unknown"
-        rival = self._rival(answer, turn, view, words)
+        rival = self._rival(answer, turn, view, self._words[text.language])
         return "" if rival is None else f"{rival.name!r} would fit as well"
 
     def _rival(self, answer: Answer, turn: _Turn, view: HomeView, words: Words) -> Device | None:

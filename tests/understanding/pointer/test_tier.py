@@ -20,12 +20,12 @@ from tests.understanding.pointer.conftest import Ask
         ("would you be a star and switch the kitchen light on", "turn_on", {"light.kitchen"}),
         ("granny wants the floor lamp on", "turn_on", {"light.floor_lamp"}),
         ("ok now the bedside lamp needs to go out", "turn_off", {"light.bedside"}),
-        ("the garage light, could it be switched on for a bit", "turn_on", {"light.garage"}),
+        ("grandpa is parking, garage light on please", "turn_on", {"light.garage"}),
         ("get us the chandelier going, we are about to eat", "turn_on", {"light.dining_room"}),
         ("老伴啊麻烦你把走廊灯给灭了吧", "turn_off", {"light.hallway"}),
         ("厨房灯帮我给开开行吗", "turn_on", {"light.kitchen"}),
         ("那个床头灯啊,给它关了算了", "turn_off", {"light.bedside"}),
-        ("我要进车库,车库灯开一下呗", "turn_on", {"light.garage"}),
+        ("爷爷要停车,把车库灯开开", "turn_on", {"light.garage"}),
         ("落地灯可以熄了", "turn_off", {"light.floor_lamp"}),
         ("餐厅灯给整开", "turn_on", {"light.dining_room"}),
     ],
@@ -79,6 +79,19 @@ def test_answer_tells_how_sure_it_is(ask_model: Ask) -> None:
     assert "home model: [turn_on]" in found.why
     assert ", p " in found.why
     assert "evidence" in found.why
+
+
+@pytest.mark.parametrize("text", ["we should have the desk lamp on", "那个床头灯啊,给它关了算了"])
+def test_call_that_is_sure_and_said_in_full_runs_at_once(text: str, ask_model: Ask) -> None:
+    found = ask_model(text)
+    assert found.kind is Kind.CALLS
+    assert not found.needs_confirmation, found.why
+
+
+@pytest.mark.parametrize("text", ["we should have the zeppelin lamp on", "are we having the desk lamp on"])
+def test_call_with_a_doubt_never_runs_at_once(text: str, ask_model: Ask) -> None:
+    found = ask_model(text)
+    assert found.kind is Kind.REFUSE or found.needs_confirmation, found.why
 
 
 def test_long_text_is_not_read(ask_model: Ask) -> None:
