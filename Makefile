@@ -3,7 +3,7 @@
 .POSIX:
 .SUFFIXES:
 .NOTPARALLEL:
-.PHONY: run test check lint types tests model bench train-check clean help
+.PHONY: run test check lint types tests model bench train-check native-check native-threads native-arm clean help
 
 APP = apps/smart_home
 PY = .venv/bin/python
@@ -37,6 +37,21 @@ bench: $(BENCH) model ## Measure against llama.cpp (builds it once, some minutes
 train-check: ## Check the training of the home model; wants PyTorch in .venv (models/home/README.md)
 	cd models/home/train && ../../../$(PY) -m pytest -p no:cacheprovider check_train.py $(ARGS)
 
+SANITIZED = ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=halt_on_error=1 TSAN_OPTIONS=halt_on_error=1
+
+native-check: native-threads ## Run the native kernels' tests under the address, undefined-behaviour and thread sanitizers (needs g++)
+	CXX=g++ AF_NATIVE_FLAGS="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all -g" $(SANITIZED) \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
+	$(PY) -m pytest tests/runtimes/test_af_native.py -p no:cacheprovider $(ARGS)
+
+native-threads: $(DEV)
+	CXX=g++ AF_NATIVE_FLAGS="-O1 -fsanitize=thread -g" $(SANITIZED) LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" \
+	$(PY) -m pytest tests/runtimes/test_af_native.py -p no:cacheprovider -k "threads or bucket" $(ARGS)
+
+native-arm: $(DEV) ## Build the kernels for arm64 and compare them with portable C++ in an emulator (needs qemu-user)
+	$(PY) -m pip install --quiet --disable-pip-version-check ziglang
+	$(PY) -m tests.runtimes.native.arm64
+
 $(PY):
 	@python="$$(PYTHON="$(PYTHON)" sh deploy/find_python.sh)" && echo "creating .venv with $$python" && "$$python" -m venv .venv
 
@@ -60,4 +75,4 @@ clean: ## Remove .venv and all caches; pulled models stay in ~/.cache/agentkit
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /	/'
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/'

@@ -34,9 +34,9 @@ def import_handlers(folder: Path) -> types.ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as err:  # edge: whatever the app's code raises becomes one clear line
+    except (Exception, SystemExit) as err:  # edge: whatever the app's code raises becomes one clear line
         _forget(package)
-        raise AppError(f"{_where(err, folder, source)}: {type(err).__name__}: {_one_line(err)}") from err
+        raise AppError(f"{_where(err, folder, source)}: {type(err).__name__}: {_one_line(err)}; mend it there") from err
     return module
 
 
@@ -45,15 +45,15 @@ def _forget(package: str) -> None:
         del sys.modules[name]
 
 
-def _where(err: Exception, folder: Path, source: Path) -> str:
+def _where(err: BaseException, folder: Path, source: Path) -> str:
     """Name the innermost place inside the app: a broken import below it is still the app's line to change."""
     if isinstance(err, SyntaxError) and err.filename is not None:
-        return f"{err.filename}:{err.lineno}"
+        return f"{err.filename}:{err.lineno or 1}"
     root = str(folder)
     frames = [f for f in traceback.extract_tb(err.__traceback__) if f.filename.startswith(root)]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(source)
 
 
-def _one_line(err: Exception) -> str:
+def _one_line(err: BaseException) -> str:
     text = err.msg if isinstance(err, SyntaxError) else str(err)
     return " ".join(text.split())[:300]

@@ -117,11 +117,12 @@ class Assembly:
         policy: Sequence[PolicyRule] | None = None,
         now: Callable[[], datetime] = datetime.now,
         clock: Callable[[], float] = time.monotonic,
+        pin: str | None = None,
     ) -> Live:
         """Build the agent of a home. `state_dir` keeps devices, states and plans over a restart; None = nowhere.
 
-        `policy` replaces the app's rules; `clock` counts the seconds after which questions and memories end.
-        What is due later runs once the ticker is started.
+        `policy` replaces the app's rules and `pin` its code; `clock` counts the seconds after which questions and
+        memories end. What is due later runs once the ticker is started.
         """
         store = None if state_dir is None else state_dir / DEVICES
         registry = Registry(home, store=store, is_small_word=small_words(self._words.values()))
@@ -141,7 +142,7 @@ class Assembly:
             clock=clock,
             limits=_limits(self._app),
             schedule=schedule,
-            pin=self._pin(rules),
+            pin=self._pin(rules) if pin is None else pin,
         )
         return Live(agent, registry, self._understander, schedule, Ticker(schedule, agent.carry_out))
 

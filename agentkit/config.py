@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agentkit.app_module import import_handlers
@@ -92,6 +94,18 @@ KEYS = (
     "policy",
 )
 LIMIT_KEYS = tuple(f.name for f in fields(Limits))
+MOST: Mapping[str, int] = MappingProxyType(
+    {
+        "max_text_chars": 100_000,
+        "action_timeout_ms": 600_000,
+        "max_actions": 10_000,
+        "question_timeout_s": 86_400,
+        "memory_s": 86_400,
+        "missed_after_minutes": 525_600,
+    }
+)
+"""Largest values: what is more was a slip, or would stop a clock."""
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 SCHEDULE_KEYS = tuple(f.name for f in fields(ScheduleRules))
 OVERRIDES = (
     *(k for k in KEYS if k not in ("limits", "schedule")),
@@ -120,10 +134,7 @@ def load_app(path: Path, overrides: Sequence[str] = ()) -> App:
 
 def _read_app(folder: Path, document: YamlMap) -> App:
     check_keys(document, KEYS, required=("name",), what="app.yaml")
-    languages = take_list(document, "languages", str, ("en",))
-    if not languages:
-        raise document.error("languages is an empty list, wanted for example [en, zh]", "languages")
-    limits = _read_limits(document)
+    languages, limits = _read_languages(document), _read_limits(document)
     home = load_home(folder / take(document, "home", str, "home.yaml"))
     tools = load_tools(import_handlers(folder))
     types = {t for tool in tools.values() for t in tool.types} | {d.type for d in home.devices}
@@ -209,6 +220,7 @@ def _read_limits(document: YamlMap) -> Limits:
     for key, value in values.items():
         if value <= 0:
             raise row.error(f"{key} is {value}, wanted more than 0", key)
+        _check_most(row, key, value)
     return Limits(**values)
 
 
@@ -223,7 +235,23 @@ def _read_schedule(document: YamlMap) -> ScheduleRules:
     minutes = take(row, "missed_after_minutes", int, 10)
     if minutes < 0:
         raise row.error(f"missed_after_minutes is {minutes}, wanted 0 or more", "missed_after_minutes")
+    _check_most(row, "missed_after_minutes", minutes)
     return ScheduleRules(missed, minutes)
+
+
+def _check_most(row: YamlMap, key: str, value: int) -> None:
+    if value > MOST[key]:
+        raise row.error(f"{key} is {value}, wanted at most {MOST[key]}", key)
+
+
+def _read_languages(document: YamlMap) -> tuple[str, ...]:
+    languages = take_list(document, "languages", str, ("en",))
+    if not languages:
+        raise document.error("languages is an empty list, wanted for example [en, zh]", "languages")
+    for language in languages:
+        if not _LANGUAGE.fullmatch(language):  # it becomes the name of files
+            raise document.error(f"languages holds {language!r}, wanted codes such as en and zh", "languages")
+    return tuple(dict.fromkeys(languages))
 
 
 def _optional(path: Path) -> Mapping[str, Any]:

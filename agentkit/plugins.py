@@ -25,9 +25,10 @@ def find_backend(name: str, injected: Mapping[str, Backend] | None = None) -> Ba
         if point.name == name:
             try:
                 return cast(Backend, point.load())
-            except ImportError as err:
+            except Exception as err:  # edge: a plugin is foreign code, and a broken one must not stop the planning
+                said = " ".join(f"{type(err).__name__}: {err}".split())
                 raise BackendUnavailable(
-                    f"{name}: {point.value} cannot be imported ({err}); install what it needs or plan another target"
+                    f"{name}: {point.value} cannot be imported ({said}); install what it needs or plan another target"
                 ) from err
     known = ", ".join(backend_names()) or "none"
     raise BackendUnavailable(f"{name}: no such target is installed; installed are {known}")

@@ -163,6 +163,8 @@ class Reply:
     expects_reply: bool = False
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     """Always holds total; the stages are named after the loop's steps."""
+    reasons: tuple[str, ...] = ()
+    """Keys of the sentences that no result says: ask.confirm, refused.unknown_device."""
 
     @property
     def ok(self) -> bool:

@@ -1,13 +1,14 @@
 """Reads YAML into plain values that remember their file and line, so that every complaint can name them.
 
 Scalars follow YAML 1.2: only `true` and `false` are booleans (`on`, `off`, `yes`, `no` stay words, as homes and word
-lists mean them); times such as `12:30` and numbers with a leading zero such as the PIN `0042` stay text. Duplicate
-keys, custom tags and self-containing anchors are errors.
+lists mean them); times such as `12:30`, numbers with a leading zero such as the PIN `0042` and numbers that are too
+long to be amounts stay text. Duplicate keys, custom tags, self-containing anchors and floods of aliases are errors.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, TypeVar, cast, overload
 import yaml
 
 from agentkit.errors import ConfigError
+from agentkit.yaml_nodes import check_size
 
 T = TypeVar("T")
 REQUIRED: Any = object()
@@ -28,6 +30,7 @@ _BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": Fal
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+MAX_DIGITS = 18
 _KIND_WORDS = {
     str: "text",
     int: "a whole number",
@@ -79,8 +82,9 @@ def load_yaml(path: Path) -> Any:
         data = path.read_bytes()
     except FileNotFoundError as err:
         raise ConfigError("no such file; check the path", path=path) from err
-    except OSError as err:
-        raise ConfigError(f"cannot be read ({err.strerror or err})", path=path) from err
+    except (OSError, ValueError) as err:  # ValueError: no path may hold a zero byte
+        reason = getattr(err, "strerror", None) or err
+        raise ConfigError(f"cannot be read ({reason}); give a file", path=path) from err
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as err:
@@ -102,7 +106,10 @@ def parse_yaml(text: str, path: Path) -> Any:
     """Parse text as if it stood in `path`. Raises ConfigError."""
     try:
         root = yaml.compose(text, Loader=_LOADER)
-        return _build(root, path, {}) if root is not None else None
+        if root is None:
+            return None
+        check_size(root, path)
+        return _build(root, path, {})
     except yaml.MarkedYAMLError as err:
         mark = err.problem_mark or err.context_mark
         message = f"broken YAML: {err.problem or err.context}; check indentation, colons and quotes here"
@@ -130,7 +137,7 @@ def check_keys(mapping: YamlMap, allowed: Collection[str], *, required: Iterable
 def did_you_mean(word: str, known: Collection[str]) -> str:
     """Say which known word is nearest, or list them if none is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known)) or 'none'}"
 
 
 @overload
@@ -239,7 +246,9 @@ def _scalar(node: yaml.ScalarNode) -> str | int | float | bool | None:
     if text in _BOOLS:
         return _BOOLS[text]
     if _INT.fullmatch(text):
-        return int(text)
+        return int(text) if len(text) <= MAX_DIGITS else text
     if _HEX.fullmatch(text):
-        return int(text, 16)
-    return float(text) if _FLOAT.fullmatch(text) else text
+        return int(text, 16) if len(text) <= MAX_DIGITS else text
+    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    return text

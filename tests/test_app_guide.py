@@ -12,14 +12,16 @@ import pytest
 
 from agentkit.agent.sentences import GROUPS, TABLES
 from agentkit.assemble import Live, build_agent
+from agentkit.cli.main import main
 from agentkit.cli.new import write_app
 from agentkit.config import KEYS, Limits, load_app
+from agentkit.dialogues.shape import KEYS as DIALOGUE_KEYS
 from agentkit.home_file import AREA_KEYS, DEVICE_KEYS, FLOOR_KEYS, HOME_KEYS
 from agentkit.planned import ScheduleRules
 from agentkit.policy_rules import KEYS as RULE_KEYS
 from agentkit.types import Outcome, Reply, Utterance
 from agentkit.understanding.talk import Talk
-from agentkit.understanding.template_map import KEYS as TEMPLATE_KEYS
+from agentkit.understanding.template_shape import KEYS as TEMPLATE_KEYS
 from agentkit.understanding.words import Words
 from agentkit.yaml_lines import load_yaml, parse_yaml
 
@@ -82,6 +84,14 @@ def test_snippets_do_not_run_what_was_not_asked_for(app: Live, text: str) -> Non
     assert say(app, text).outcome is Outcome.REFUSED
 
 
+def test_conversation_of_the_guide_is_one_and_holds(tmp_path: Path) -> None:
+    text = re.search(r"conversations\n.*?```yaml\n(.*?)```", GUIDE, re.S)
+    assert text
+    write_app(tmp_path / "my_home")
+    (tmp_path / "my_home" / "tests" / "guide.yaml").write_text(text[1], "utf-8")
+    assert main(["test", str(tmp_path / "my_home")]) == 0
+
+
 def test_every_snippet_is_taken() -> None:
     assert len(BLOCKS) >= 10
 
@@ -102,6 +112,7 @@ def named(section: str) -> set[str]:
         ("words/LANGUAGE.yaml", {f.name for f in fields(Words)} - NO_KEYS),
         ("replies/LANGUAGE.yaml", {*GROUPS, *TABLES}),
         ("dialogue/LANGUAGE.yaml", {f.name for f in fields(Talk)}),
+        ("Testing an app by conversations", {*DIALOGUE_KEYS} - {"name", "turns"}),
     ],
 )
 def test_every_key_is_named(section: str, keys: set[str]) -> None:

@@ -27,11 +27,11 @@ HEAVY = (
 )
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "planned", "types", "when", "yaml_lines"),
+    ("errors", "planned", "types", "when", "yaml_lines", "yaml_nodes", "yaml_shape"),
     ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "pin_file", "plugins", "policy_rules"),
     ("fetch", "manifest", "planner", "records", "understanding"),
     ("agent", "config", "defaults"),
-    ("assemble", "bench", "evaluate", "host", "intake", "open_model", "startup", "state"),
+    ("assemble", "bench", "dialogues", "evaluate", "host", "intake", "open_model", "startup", "state"),
     ("server",),
     ("cli",),
 )

@@ -152,7 +152,8 @@ class Acting:
         if turn.utterance.is_dry_run:
             return End(Outcome.ANSWER, (sentence,))
         try:
-            self.schedule.add(new_entry(turn, bound, meant, when, due, now))
+            entry = new_entry(turn, bound, meant, when, due, now)
+            self.schedule.add(replace(entry, text=self.pin.masked(entry.text)))
         except ScheduleError as err:
             turn.why.append(str(err))
             return End(Outcome.FAILED, (Sentence("failed.not_saved"),))

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -123,7 +123,10 @@ class Agent:
                 self._memory.forget(utterance.session)
             end = ask_about_missed(turn, end, self._acting)
             reply = self._close(turn, end, start)
-        self.trace.add(TurnRecord(self._now(), turn.utterance, turn.understanding, reply))
+        masked = self._acting.pin.masked
+        said = replace(turn.utterance, text=masked(turn.utterance.text))
+        kept = replace(reply, say=masked(reply.say), why=masked(reply.why))
+        self.trace.add(TurnRecord(self._now(), said, turn.understanding, kept))
         return reply
 
     def act(
@@ -217,6 +220,7 @@ class Agent:
             (*end.results, *end.failures),
             end.expects_reply,
             turn.timings_ms,
+            tuple(s.key for s in end.sentences),
         )
 
 

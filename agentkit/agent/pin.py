@@ -6,6 +6,8 @@ Wrong tries are counted over all sessions, so that nobody gets more of them by s
 from __future__ import annotations
 
 import hmac
+import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -47,6 +49,12 @@ class PinLock:
             self.n_wrong, self.locked_until = 0, self.clock() + self.lock_s
             self.lock_s = min(2 * self.lock_s, MAX_LOCK_S)
         return False
+
+    def masked(self, text: str) -> str:
+        """The text as it may be kept: without the code, however its digits are set apart."""
+        if self.code is None:
+            return text
+        return re.sub(r"[\W_]*".join(map(re.escape, self.code)), HIDDEN, unicodedata.normalize("NFKC", text))
 
     def __repr__(self) -> str:
         return f"PinLock(is_locked={self.is_locked})"

@@ -6,6 +6,7 @@ answer. That is easy to foresee, and a "no" leaves the home as it was.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,9 @@ from agentkit.understanding.home_view import HomeView
 STRICTNESS = tuple(Verdict)
 ALLOWED = PolicyRule(Verdict.ALLOW)
 """What holds where no rule fits."""
+
+_JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d])(?=\d)")
+_PLURALS = ("", "s", "es")
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,8 @@ def _seen_as(device: Device | None) -> tuple[Device | None, ...]:
 def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
     """By the class that a device reports or by a word of its names.
 
-    A word can only tighten what the class says: a rule that allows looks at the name of a device without a class, and
-    at none of its other names.
+    A word can only tighten what the class says: a rule that allows looks at the names of a device without a class, and
+    all of them must fit, because any of them may be the true one.
     """
     if not rule.device_classes and not rule.named:
         return True
@@ -117,20 +121,25 @@ def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
         return False
     if device.device_class in rule.device_classes:
         return True
-    if rule.verdict is Verdict.ALLOW:
-        names: tuple[str, ...] = (device.name,) if device.device_class is None else ()
-    else:
-        names = device.names
-    spelled = [_spelled(name) for name in names] if rule.named else []
-    return any(_has_word(name, word) for name in spelled for word in rule.named)
+    if not rule.named or (rule.verdict is Verdict.ALLOW and device.device_class is not None):
+        return False
+    fits = (any(_has_word(name, word) for word in rule.named) for name in map(_spelled, device.names))
+    return all(fits) if rule.verdict is Verdict.ALLOW else any(fits)
 
 
 def _spelled(name: str) -> str:
-    """A name as words: one case, simplified characters, no signs between the words."""
-    words = "".join(c if c.isalnum() else " " for c in simplify(unicodedata.normalize("NFKC", name)).casefold())
+    """A name as words: one case, simplified characters, no signs between the words, "GarageDoor2" as three of them."""
+    apart = _JOINED.sub(" ", unicodedata.normalize("NFKC", name))
+    words = "".join(c if c.isalnum() else " " for c in simplify(apart).casefold())
     return f" {' '.join(words.split())} "
 
 
 def _has_word(spelled: str, word: str) -> bool:
-    """Whether a name holds a word of a rule, an English one as a whole."""
-    return (f" {word.casefold()} " if word.isascii() else word) in spelled
+    """Whether a name holds a word of a rule, an English one as a whole, in singular or plural; "*door" must end it."""
+    word = word.casefold()
+    if word.startswith("*"):
+        ending = spelled.rstrip(" 0123456789").removesuffix("号")
+        return any(ending.endswith(word[1:] + plural) for plural in _PLURALS)
+    if not word.isascii():
+        return word in spelled
+    return any(f" {word}{plural} " in spelled for plural in _PLURALS)

@@ -20,6 +20,7 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Action, ActionResult, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
+from agentkit.yaml_shape import located
 
 log = logging.getLogger(__name__)
 
@@ -34,17 +35,19 @@ class Replies:
         self, raw: Mapping[str, Mapping[str, Any]], *, tools: Mapping[str, Tool] | None = None, folder: str = "replies"
     ):
         """Check everything. Raises ConfigError naming file, key and what was wanted."""
-        for lang, data in raw.items():
-            check_wording(data, f"{folder}/{lang}.yaml")
-        self._words = {lang: _wording(lang, data) for lang, data in raw.items()}
+        self._words: dict[str, Wording] = {}
         self._texts: dict[str, dict[str, Entry]] = {}
         for lang, data in raw.items():
-            path, facts = f"{folder}/{lang}.yaml", frozenset(data.get("facts") or ())
-            self._texts[lang] = read_sentences(data, path)
-            check_sentences(
-                self._texts[lang], tools=tools or {}, verbs=self._words[lang].verbs(), facts=facts, path=path
-            )
+            with located(data):
+                self._add(lang, data, tools or {}, f"{folder}/{lang}.yaml")
         check_same_keys(self._texts, folder)
+
+    def _add(self, lang: str, data: Mapping[str, Any], tools: Mapping[str, Tool], path: str) -> None:
+        check_wording(data, path)
+        self._words[lang] = _wording(lang, data)
+        self._texts[lang] = read_sentences(data, path)
+        facts, verbs = frozenset(data.get("facts") or ()), self._words[lang].verbs()
+        check_sentences(self._texts[lang], tools=tools, verbs=verbs, facts=facts, path=path)
 
     @property
     def languages(self) -> tuple[str, ...]:

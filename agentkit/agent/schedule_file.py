@@ -16,6 +16,9 @@ from agentkit.planned import Entry, Past, entry_from_dict, entry_to_dict, from_t
 log = logging.getLogger(__name__)
 
 FORMAT = 1
+_BAD_ROW = (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError)
+_FIRST, _LAST = 1900, 2300
+_MOST_S = 10 * 366 * 86_400
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,15 @@ class ScheduleFile:
     def load(self) -> Saved:
         """Read everything that can be read; each thing that cannot gives a warning."""
         document = self._document()
-        entries = [e for row in _rows(document, "entries") if (e := self._entry(row)) is not None]
-        history = [p for row in _rows(document, "history") if (p := self._past(row)) is not None]
-        next_id = document.get("next_id")
-        return Saved(tuple(entries), tuple(history), next_id if isinstance(next_id, int) else len(entries) + 1)
+        entries: dict[str, Entry] = {}
+        for row in self._rows(document, "entries"):
+            entry = self._entry(row)
+            if entry is not None and entry.id in entries:
+                self._warn(f"{self._path}: a second entry {entry.id} is left out")
+            elif entry is not None:
+                entries[entry.id] = entry
+        history = [p for row in self._rows(document, "history") if (p := self._past(row)) is not None]
+        return Saved(tuple(entries.values()), tuple(history), _next_id(document, entries))
 
     def save(self, saved: Saved) -> None:
         """Write so that a crash leaves the old or the new file. Raises OSError."""
@@ -57,7 +65,7 @@ class ScheduleFile:
             document = json.loads(self._path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as err:
+        except (OSError, ValueError, RecursionError) as err:
             return self._set_aside(str(err))
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             return self._set_aside(f"it is no schedule of format {FORMAT}")
@@ -66,22 +74,32 @@ class ScheduleFile:
     def _set_aside(self, reason: str) -> dict[str, Any]:
         names = (self._path.with_name(f"{self._path.name}.corrupt-{n}") for n in range(1, 10_000))
         target = next(p for p in names if not p.exists())
-        os.replace(self._path, target)
-        self._warn(f"{self._path}: cannot be read ({reason}); kept as {target.name}, nothing is planned")
+        try:
+            os.replace(self._path, target)
+            kept = f"kept as {target.name}"
+        except OSError as err:  # a folder that cannot be written: the start must go on, and nothing can overwrite it
+            kept = f"left where it is ({err.strerror})"
+        self._warn(f"{self._path}: cannot be read ({reason}); {kept}, nothing is planned")
         return {}
+
+    def _rows(self, document: Mapping[str, Any], key: str) -> list[Any]:
+        value = document.get(key)
+        if key in document and not isinstance(value, list):
+            self._warn(f"{self._path}: {key} is left out (it is {type(value).__name__}, wanted a list)")
+        return value if isinstance(value, list) else []
 
     def _entry(self, row: Any) -> Entry | None:
         try:
-            return entry_from_dict(row)
-        except (AttributeError, KeyError, TypeError, ValueError) as err:
+            return _checked(entry_from_dict(row))
+        except _BAD_ROW as err:
             self._warn(f"{self._path}: a planned entry is left out ({type(err).__name__}: {err})")
             return None
 
     def _past(self, row: Any) -> Past | None:
         try:
-            entry = entry_from_dict(row["entry"])
+            entry = _checked(entry_from_dict(row["entry"]))
             return Past(from_text(row["at"]), entry, str(row["outcome"]), str(row["say"]), dict(row["detail"]))
-        except (AttributeError, KeyError, TypeError, ValueError) as err:
+        except _BAD_ROW as err:
             self._warn(f"{self._path}: a line of the history is left out ({type(err).__name__}: {err})")
             return None
 
@@ -95,6 +113,30 @@ def _past_to_dict(past: Past) -> dict[str, Any]:
     return row | {"say": past.say, "detail": dict(past.detail)}
 
 
-def _rows(document: Mapping[str, Any], key: str) -> list[Any]:
-    value = document.get(key)
-    return value if isinstance(value, list) else []
+def _next_id(document: Mapping[str, Any], entries: Mapping[str, Entry]) -> int:
+    """A number past every id that is taken: a file with a wrong one must not make a new plan replace an old one."""
+    taken = [int(number) for key in entries if (number := key.rpartition("-")[2]).isdecimal() and len(number) < 10]
+    said = document.get("next_id")
+    if isinstance(said, int) and 0 < said < 10**9:
+        taken.append(int(said) - 1)
+    return max((len(entries), *taken)) + 1
+
+
+def _checked(entry: Entry) -> Entry:
+    """The entry, if times and names are of a kind that can be carried out. Raises TypeError or ValueError."""
+    moments = [m for m in (entry.due, entry.created) if m is not None]
+    period = None if entry.when is None else entry.when.seconds
+    lengths = [x for x in (entry.left_s, entry.duration_s, period) if x is not None]
+    if not all(_FIRST < moment.year < _LAST for moment in moments):
+        raise ValueError(f"a moment is not between the years {_FIRST} and {_LAST}")
+    if not all(0 <= length < _MOST_S for length in lengths):
+        raise ValueError("a length is not between 0 seconds and ten years")
+    if (rule := entry.when) is not None and not (
+        (rule.hour is None or 0 <= rule.hour < 30) and 0 <= rule.minute < 60 and set(rule.weekdays) <= set(range(1, 8))
+    ):
+        raise ValueError("its rule names a time or day that does not exist")
+    for intent in entry.intents:
+        fields = [v for k, v in vars(intent.selector).items() if k not in ("device_class", "is_all")]
+        if not all(isinstance(v, tuple) and all(isinstance(x, str) for x in v) for v in fields):
+            raise TypeError("what selects the devices is no list of names")
+    return entry

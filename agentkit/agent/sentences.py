@@ -24,7 +24,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "skipped": _ABOUT | {"action"},
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
-    "say": frozenset(),
+    "say": frozenset({"type"}),
     "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
 }
 PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
@@ -49,8 +49,12 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """Names in braces. Raises ValueError for braces that do not match."""
-    return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+    """Names in braces. Raises ValueError for braces that do not match, and for more than a name in them."""
+    fields = [field[1:] for field in string.Formatter().parse(text) if field[1] is not None]
+    for name, spec, conversion in fields:
+        if spec or conversion:
+            raise ValueError(f"only a name may stand in braces, for example {{{name}}}")
+    return frozenset(str(name) for name, _, _ in fields)
 
 
 def read_sentences(data: Mapping[str, Any], path: str) -> dict[str, Entry]:
@@ -127,7 +131,7 @@ def _check_text(key: str, text: str, allowed: frozenset[str], path: str) -> None
     try:
         names = placeholders(text)
     except ValueError as err:
-        raise ConfigError(f"{key}: {text!r} has braces that do not match: {err}", path=path, key=key) from err
+        raise ConfigError(f"{key}: {text!r} has braces that cannot be filled: {err}", path=path, key=key) from err
     for name in sorted(names - allowed):
         hint = _nearest(name, allowed) or f"; known are {', '.join(sorted(allowed)) or 'none'}"
         raise ConfigError(f"{key}: no placeholder {{{name}}} exists{hint}", path=path, key=key)

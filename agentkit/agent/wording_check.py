@@ -17,6 +17,7 @@ _FORMS: Mapping[str, frozenset[str]] = {
 }
 """Grammar key → the placeholders that it may hold."""
 _OPTIONAL = ("in_area",)
+_MAYBE = ("article", "and_sentences")
 _LIMITS = ("at_most_named", "at_most_listed")
 _UNITS = ("day", "hour", "minute", "second")
 
@@ -46,16 +47,22 @@ def _check_grammar(grammar: Mapping[str, Any], path: str) -> None:
         try:
             unknown = placeholders(text) - _FORMS.get(key, frozenset())
         except ValueError as err:
-            raise ConfigError(f"grammar.{key}: {text!r} has braces that do not match: {err}", path=path) from err
+            raise ConfigError(f"grammar.{key}: {text!r} has braces that cannot be filled: {err}", path=path) from err
         if unknown:
             known = ", ".join(sorted(_FORMS.get(key, ()))) or "none"
             raise ConfigError(
                 f"grammar.{key}: no placeholder {{{min(unknown)}}} exists; known are {known}", path=path, key=key
             )
+    for key in _MAYBE:
+        if not isinstance(grammar.get(key, ""), str):
+            raise _missing(f"grammar.{key}", grammar[key], "a text", path)
     for key in _LIMITS:
         value = grammar.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise _missing(f"grammar.{key}", value, "a number above 0", path)
+    without = grammar.get("without_article", [])
+    if not isinstance(without, list | tuple) or not all(isinstance(x, str) for x in without):
+        raise _missing("grammar.without_article", without, "a list of device types", path)
     _table(grammar, "plural_verbs", path, within="grammar")
 
 

@@ -21,7 +21,9 @@ AppOption = Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of
 ModelOption = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="Model of the manifest; default: the first agent model.")
 ]
-TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="Target to measure.")]
+TargetOption = Annotated[
+    str | None, typer.Option("--target", metavar="NAME", help="Target to measure; default: the first planned one.")
+]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Folder that the result is also written to, as JSON.")
 ]
@@ -32,7 +34,7 @@ OutOption = Annotated[
 )
 def compare_command(
     peer: Annotated[str, typer.Option("--peer", metavar="NAME", help="llama_cpp or another target.")] = "llama_cpp",
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each, by turns.")] = 7,
     threads: Annotated[int, typer.Option("--threads", min=0, help="Threads of both; 0 = all cores.")] = 0,
@@ -45,13 +47,14 @@ def compare_command(
 
     from agentkit.bench.compare import compare, compare_table
 
-    checkpoint = _checkpoint(_model(model))
+    spec = _model(model)
+    checkpoint = _checkpoint(spec)
     with _progress("rounds", rounds) as on_round:
         result = compare(
             checkpoint,
             cache_dir=_cache_dir(),
             peer=peer,
-            target=target,
+            target=target or _planned(spec),
             n_threads=threads,
             rounds=rounds,
             on_round=on_round,
@@ -66,7 +69,7 @@ def compare_command(
 @bench_app.command("session", epilog="Example: agentkit bench session --steps 2000")
 def session_command(
     steps: Annotated[int, typer.Option("--steps", min=1, help="Decode steps.")] = 2000,
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     json: JsonOption = False,
     out: OutOption = None,
@@ -75,7 +78,8 @@ def session_command(
     """Run one long session and watch memory and the time of each step; exit code 1 if memory grows."""
     from agentkit.bench.session import MAX_GROWTH_MB, session_bench
 
-    checkpoint = _checkpoint(_model(model))
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
     with _progress("steps", steps) as on_step:
         result = session_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_steps=steps, on_step=on_step)
     _write(out, "session", result)
@@ -90,6 +94,35 @@ def session_command(
         print(f"memory   grew by {result['growth_mb']:.1f} MB in {steps} steps (at most {MAX_GROWTH_MB:.0f} MB)")
     if not result["is_flat"]:
         raise typer.Exit(1)
+
+
+@bench_app.command("roofline", epilog="Example: agentkit bench roofline --out bench-out")
+def roofline_command(
+    target: TargetOption = None,
+    model: ModelOption = None,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="0 = all cores.")] = 0,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Set steps of 1 to 256 tokens against what memory gives, and decode steps against the cache's length."""
+    from agentkit.bench.roofline import LENGTHS, STARTS, plot, roofline_bench
+
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    with _progress("points", len(LENGTHS) + len(STARTS)) as on_point:
+        result = roofline_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_point=on_point)
+    _write(out, "roofline", result)
+    if out is not None:
+        plot(result, out / "roofline.png")
+    if json:
+        print(_as_json(result))
+        return
+    print(f"{result['checkpoint']} on {target}, {result['n_threads']} threads")
+    print(f"memory reads {result['read_gb_s']:.1f} GB/s, a decode step {result['bandwidth_share']:.0%} of that")
+    for point in (*result["steps"], *result["decode"][1:]):
+        at = f"{point['n_tokens']:>4} tokens behind {point['start']:>4}"
+        print(f"{at}  {point['ms']:8.2f} ms  {point['g_products_s']:7.1f} G products/s  {point['gb_s']:6.1f} GB/s")
 
 
 @bench_app.command("commands", epilog="Example: agentkit bench commands --app apps/smart_home --count 2000")
@@ -181,6 +214,15 @@ def _model(name: str | None) -> ModelSpec:
     from agentkit.manifest import find_manifest, find_model, load_manifest
 
     return find_model(load_manifest(find_manifest()), name)
+
+
+def _planned(model: ModelSpec) -> str:
+    """The target that the agent would use. Raises NoTarget."""
+    from agentkit.fetch import agentkit_home
+    from agentkit.planner import choose, probe_host, probe_targets
+
+    pulled = [artifact.name for artifact in model.artifacts]
+    return choose(model, probe_targets(), device=probe_host(agentkit_home()), pulled=pulled).require()[0].target
 
 
 def _checkpoint(model: ModelSpec) -> Path:

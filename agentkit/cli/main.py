@@ -18,6 +18,7 @@ from agentkit.cli.eval import eval_command
 from agentkit.cli.models import models_app
 from agentkit.cli.new import new_command
 from agentkit.cli.plan import plan_command
+from agentkit.cli.rehearse import rehearse_command
 from agentkit.cli.run import run_command
 
 app = typer.Typer(
@@ -51,6 +52,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("ask", ask_command, 'agentkit ask apps/smart_home "turn on the light" --area kitchen'),
     ("chat", chat_command, "agentkit chat apps/smart_home"),
     ("new", new_command, "agentkit new my_home"),
+    ("test", rehearse_command, "agentkit test apps/smart_home --mutate"),
     ("eval", eval_command, "agentkit eval --data ../shared/data --suite en_core --out pred.jsonl"),
     ("plan", plan_command, "agentkit plan --device rk3588"),
 )

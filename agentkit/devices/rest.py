@@ -52,7 +52,7 @@ class RestAdapter:
         """Send a command.
 
         Raises DeviceUnknown, DeviceUnavailable (it cannot be reached, so nothing happened), DeviceSilent (it was sent
-        and not answered), DeviceError (it said no).
+        and neither obeyed nor refused in words), DeviceError (it said no).
         """
         device = self._registry.get(command.device_id)
         change = {"state": command.change.state, "attributes": dict(command.change.attributes)}
@@ -122,11 +122,12 @@ class RestAdapter:
                 for chunk in response.iter_stream():  # never unpacked: a small answer must not become a large one
                     body += chunk
                     if len(body) > MAX_BODY_BYTES:
-                        raise DeviceError(f"device {device.id}: its answer is longer than {MAX_BODY_BYTES} bytes")
+                        raise _faulty(request, f"device {device.id}: its answer is longer than {MAX_BODY_BYTES} bytes")
             finally:
                 response.close()
         if not 200 <= response.status < 300:
-            raise DeviceError(f"device {device.id}: it answered {response.status} {_excerpt(body)}".rstrip())
+            what = f"device {device.id}: it answered {response.status} {_excerpt(body)}".rstrip()
+            raise DeviceError(what) if 400 <= response.status < 500 else _faulty(request, what)
         return bytes(body)
 
     @cached_property
@@ -147,6 +148,13 @@ def _request(endpoint: str, address: str, method: str, content: bytes | None) ->
         headers=list(headers.items()),
         content=content,
         extensions={"sni_hostname": parts.hostname} if parts.scheme == "https" else {},
+    )
+
+
+def _faulty(request: httpcore.Request, what: str) -> DeviceError:
+    """An answer that neither obeys nor refuses: after a command, only reading back tells what happened."""
+    return (
+        DeviceSilent(f"{what}; it may have carried out the command") if request.method == b"POST" else DeviceError(what)
     )
 
 

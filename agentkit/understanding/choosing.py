@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentkit.types import Kind, Understanding, Value
+from agentkit.types import Kind, Selector, Understanding, Value
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.reading import NO_DEVICE
-from agentkit.understanding.selecting import select
+from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.tools import Tool
+from agentkit.understanding.words import Words
 
 
 def is_weak(found: Understanding, tools: Mapping[str, Tool]) -> bool:
@@ -39,6 +40,27 @@ def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     """Whether "at nine" might as well be a value of what is called."""
     called = [tools[i.tool] for i in found.intents if i.tool in tools]
     return any(p.type in (int, float) for t in called for p in t.params)
+
+
+def singled(found: Understanding, text: Normalised, view: HomeView, words: Words) -> Understanding:
+    """The reading with "the lamp" as what is called a lamp; where more than one is left, it is asked about first."""
+    said = f" {fold(text.text, words)} "
+    word = next((w for w in words.singles if f" {w} " in said), "")
+    if not word or found.kind is not Kind.CALLS:
+        return found
+    intents, is_sure = [], True
+    for intent in found.intents:
+        selector = intent.selector
+        is_kind = any(word in words.kinds.get(t, ()) for t in selector.types)
+        if not is_kind or selector.names or selector.device_ids or selector.device_class or selector.is_all:
+            intents.append(intent)
+            continue
+        near = selector if selector.areas or selector.floors else replace(selector, areas=(view.speaker_area or "",))
+        reached = select(near, view) or select(selector, view)
+        called = tuple(d for d in reached if any(has_word(n, word) for n in d.names)) or reached
+        is_sure = is_sure and len(called) < 2
+        intents.append(replace(intent, selector=Selector(device_ids=tuple(d.id for d in called), types=selector.types)))
+    return replace(found, intents=tuple(intents), needs_confirmation=found.needs_confirmation or not is_sure)
 
 
 def as_spoken(found: Understanding, text: Normalised, view: HomeView) -> Understanding:

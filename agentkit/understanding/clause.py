@@ -69,6 +69,8 @@ class ClauseReader:
             place = replace_place(group) if rule.area_argument else group
             if rule.called:
                 selector = self.targets.called(rule.called, rule.types) if is_said and not group.has(*_THING) else None
+            elif rule.is_sweeping:
+                selector = self.targets.everything(group, rule.types)
             else:
                 selector = self.targets.find(place, rule.types, before, is_said or rule.area_argument is not None)
             if args is not None and selector is not None and (intent := self._intent(rule.tool, args, selector)):

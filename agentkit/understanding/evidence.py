@@ -15,10 +15,11 @@ from agentkit.understanding.names import parts_of
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.offers import default_values
 from agentkit.understanding.phrase_map import PhraseMap
-from agentkit.understanding.selecting import select
+from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.shortlist import is_nearly_said
 from agentkit.understanding.words import Words
 
+Spans = tuple[tuple[int, int], ...]
 _ARGUMENT_ROLES = (Role.NUMBER, Role.LEVEL, Role.WHITE)
 
 
@@ -71,7 +72,9 @@ def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: 
         if verb is Level.NONE:
             return Evidence(Level.NONE, f"the sentence asks for the contrary of {intent.tool}")
         level = Level.WEAK if verb is Level.WEAK else level
-    if reason := _leftover(intents, called, sentence, view, phrases):
+    if reason := _leftover(intents, called, sentence, view, words, phrases) or _undone(
+        intents, called, sentence, words, phrases
+    ):
         return Evidence(Level.NONE, reason)
     return Evidence(level, "all said" if level is Level.FULL else "the verb is only hinted at")
 
@@ -80,8 +83,8 @@ def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -
     """By name, nearly by name, by kind in its room, or by kind in the speaker's room."""
     if sentence.of(Role.NAME) & set(device.names) or is_nearly_said(device, sentence.folded, sentence.lexicon):
         return True
-    classes = {v for v in sentence.of(Role.CLASS) if v.partition(".")[0] == device.type}
-    is_kind = device.type in sentence.of(Role.KIND) or bool(classes)
+    is_class = any(_is_class(device, key, words) for key in sentence.of(Role.CLASS))
+    is_kind = device.type in sentence.of(Role.KIND) or is_class
     if sentence.of(Role.PART) & parts_of(device, words):
         return is_kind
     areas, floors = sentence.of(Role.AREA), sentence.of(Role.FLOOR)
@@ -99,7 +102,7 @@ def _verb_level(
     """FULL if a verb of the tool was said, NONE if one of its contrary was, WEAK if neither."""
     types = {d.type for d in devices}
     mine = acts_of(intent.tool, types, phrases)
-    said = acts_said(sentence, words)
+    said: set[str] = set().union(*verbs_said(sentence, words))
     contrary = {a for act in mine for a in phrases.opposites.get(act, ())}
     if said & mine:
         return Level.FULL
@@ -115,34 +118,49 @@ def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     return acts
 
 
-def acts_said(sentence: Sentence, words: Words) -> set[str]:
-    """Tell the acts with a phrase whose halves stand in the sentence in order; longer phrases hide shorter ones."""
-    found: dict[str, int] = {}
-    for act, listed in words.verbs.items():
-        for phrase in listed:
-            chunks = [c for chunk in phrase.split("…") if (c := fold(chunk, words))]
-            is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
-            is_first = not phrase.startswith("^") or sentence.folded.startswith(chunks[0])
-            if is_last and is_first and _stand_in_order(chunks, sentence.folded):
-                name = act.partition(".")[0]
-                found[name] = max(found.get(name, 0), sum(map(len, chunks)))
-    longest = max(found.values(), default=0)
-    return {act for act, length in found.items() if length == longest}
+def verbs_said(sentence: Sentence, words: Words) -> list[set[str]]:
+    """Tell for each verb of a sentence, the longer ones first, the acts it may stand for.
+
+    The halves of a verb stand in order; a longer verb hides the shorter ones that share a word with it.
+    """
+    phrases = ((act, phrase) for act, listed in words.verbs.items() for phrase in listed)
+    found = [(spans, act) for act, phrase in phrases if (spans := _spans(phrase, sentence, words))]
+    found.sort(key=lambda row: -sum(end - start for start, end in row[0]))
+    verbs: dict[Spans, set[str]] = {}
+    for spans, act in found:
+        if spans in verbs or not any(_overlap(spans, other) for other in verbs):
+            verbs.setdefault(spans, set()).add(act.partition(".")[0])
+    return list(verbs.values())
 
 
-def _stand_in_order(chunks: Sequence[str], folded: str) -> bool:
-    text, at = f" {folded} ", 0
-    for chunk in chunks:
-        needle = f" {chunk} " if chunk.isascii() else chunk
-        at = text.find(needle, at)
-        if at < 0:
-            return False
-        at += len(needle) - 1
-    return bool(chunks)
+def _spans(phrase: str, sentence: Sentence, words: Words) -> Spans:
+    """Where the halves of a verb stand in order; empty if they do not, or not where the phrase wants them."""
+    chunks = [c for chunk in phrase.split("…") if (c := fold(chunk, words))]
+    text, at = f" {sentence.folded} ", 0
+    is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
+    is_first = not phrase.startswith("^") or sentence.folded.startswith(chunks[0])
+    spans: list[tuple[int, int]] = []
+    for chunk in chunks if is_last and is_first else ():
+        start = text.find(f" {chunk} " if chunk.isascii() else chunk, at)
+        if start < 0:
+            return ()
+        start += chunk.isascii()
+        at = start + len(chunk)
+        spans.append((start, at))
+    return tuple(spans)
+
+
+def _overlap(left: Spans, right: Spans) -> bool:
+    return any(a < d and c < b for a, b in left for c, d in right)
 
 
 def _leftover(
-    intents: Sequence[Intent], called: Sequence[Device], sentence: Sentence, view: HomeView, phrases: PhraseMap
+    intents: Sequence[Intent],
+    called: Sequence[Device],
+    sentence: Sentence,
+    view: HomeView,
+    words: Words,
+    phrases: PhraseMap,
 ) -> str:
     """The first number or mention that the answer does not account for, in words; "" if there is none."""
     said = {
@@ -157,7 +175,7 @@ def _leftover(
         return f"the number {min(invented):g} was not said"
     if unused := said - used - _numbers_in_names(sentence):
         return f"the number {min(unused):g} has no place in it"
-    if names := sentence.of(Role.NAME) - named - _also_known(sentence, called, view):
+    if names := sentence.of(Role.NAME) - named - _also_known(sentence, called, words):
         return f"{min(names)!r} was mentioned but not used"
     used_areas = {d.area for d in called} | {a.id for a in view.areas if a.name in texts}
     if areas := {a for a in sentence.of(Role.AREA) if a not in used_areas}:
@@ -174,11 +192,39 @@ def _numbers_in_names(sentence: Sentence) -> set[float]:
     return {m.number for m in numbers if any(a <= m.start and m.end <= b for a, b in spans)}
 
 
-def _also_known(sentence: Sentence, called: Sequence[Device], view: HomeView) -> set[str]:
-    """Names that stand at the same place as a name of a called device, an area or a kind: one of them is enough."""
-    named = {n for d in called for n in d.names}
-    good = {(m.start, m.end) for m in sentence.mentions if m.role is not Role.NAME or m.value in named}
+def _undone(
+    intents: Sequence[Intent], called: Sequence[Device], sentence: Sentence, words: Words, phrases: PhraseMap
+) -> str:
+    """The first verb with a contrary that no call stands for, in words; "" if there is none."""
+    types = {d.type for d in called}
+    done = set().union(*(acts_of(i.tool, types, phrases) for i in intents))
+    left = (acts & set(phrases.opposites) for acts in verbs_said(sentence, words) if not acts & done)
+    return next((f"nothing is called for {min(acts)!r}" for acts in left if acts), "")
+
+
+def _also_known(sentence: Sentence, called: Sequence[Device], words: Words) -> set[str]:
+    """Names that stand at the same place as another word for what is called, or as its verb: one of them is enough."""
+    good = {(m.start, m.end) for m in sentence.mentions if _is_borne_out(m, called, words)}
     return {m.value for m in sentence.mentions if m.role is Role.NAME and (m.start, m.end) in good}
+
+
+def _is_borne_out(mention: Item, called: Sequence[Device], words: Words) -> bool:
+    """Whether a mention that is no other device's name fits what is called."""
+    if mention.role is Role.NAME:
+        return any(mention.value in d.names for d in called)
+    if mention.role is Role.KIND:
+        return any(d.type == mention.value for d in called)
+    if mention.role is Role.CLASS:
+        return any(_is_class(d, mention.value, words) for d in called)
+    return mention.role is not Role.PART
+
+
+def _is_class(device: Device, key: str, words: Words) -> bool:
+    """By what a device reports, or by a word for the class in its name."""
+    device_type, _, device_class = key.partition(".")
+    listed = words.device_classes.get(key, ())
+    is_called_so = any(has_word(name, word) for name in device.names for word in listed)
+    return device.type == device_type and (device.device_class == device_class or is_called_so)
 
 
 def _is_kind_word(value: str, sentence: Sentence) -> bool:

@@ -68,7 +68,10 @@ class Excluder:
 
     def _without(self, text: Normalised, kept: Sequence[Device]) -> Understanding:
         understood = self.match(text, self.view)
-        is_guessed = understood.kind is not Kind.CALLS
+        is_of_any_kind = all(len(i.selector.types) > 1 for i in understood.intents)
+        is_guessed = (
+            understood.kind is not Kind.CALLS or is_of_any_kind
+        )  # "all but the lamp": all lamps, not all there is
         if is_guessed:
             kind = next((w for w in self.words.kinds.get(_type(kept), ())), "")
             understood = self.match(replace(text, text=f"{_first(self.words)}{kind} {text.text}"), self.view)

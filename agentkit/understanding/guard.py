@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from agentkit.understanding.words import Words
+
+_SCRIPTS = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-zA-Z])|(?<=[a-zA-Z])(?=[\u3400-\u9fff])")
 
 
 @dataclass(frozen=True)
@@ -17,10 +21,26 @@ class GuardHit:
     """The part of the sentence that says so."""
 
 
-def guard(text: str, words: Words) -> GuardHit | None:
-    """Find the first time, condition, negation, exception or report in a text."""
+def guard(text: str, words: Words, *, kinds: Collection[str] = ()) -> GuardHit | None:
+    """Find the first time, condition, negation, exception or report in a text. `kinds`: only these, if any."""
+    spaced = text if text.isascii() else _SCRIPTS.sub(" ", text)  # a word ends where the script changes
     for kind, patterns in words.guards.items():
+        if kinds and kind not in kinds:
+            continue
         for pattern in patterns:
-            if found := pattern.search(text):
+            if found := pattern.search(spaced):
                 return GuardHit(kind, found.group(0).strip())
     return None
+
+
+def guard_any(text: str, own: Words, all_words: Iterable[Words]) -> GuardHit | None:
+    """Find what forbids acting in the words of the speaker's language or, where scripts mix, of any other."""
+    found = guard(text, own)
+    if found is not None or not is_mixed(text):
+        return found
+    return next((hit for words in all_words if words is not own and (hit := guard(text, words))), None)
+
+
+def is_mixed(text: str) -> bool:
+    """Whether Latin letters stand beside other scripts."""
+    return not text.isascii() and any(c.isascii() and c.isalpha() for c in text)

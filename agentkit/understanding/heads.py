@@ -11,6 +11,7 @@ from agentkit.understanding.words import Words
 
 VerbTable = Mapping[tuple[str, ...], tuple[str, ...]]
 """Halves of a verb → acts it may mean."""
+_THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
 
@@ -36,6 +37,16 @@ def verb_table(words: Words) -> VerbTable:
             key = (phrase[0], *chunks) if phrase[0] in "…^" else (*chunks, "…") if phrase.endswith("…") else chunks
             table[key] = (*table.get(key, ()), act)
     return table
+
+
+def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
+    """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door")."""
+    for n, item in enumerate(items[:-1]):
+        leads = n == 0 or items[n - 1].role is Role.ALSO
+        is_thing = item.role in (Role.KIND, Role.CLASS) and items[n + 1].role in _THINGS | {Role.ALL}
+        if leads and is_thing and (item.text,) in verbs:
+            return True
+    return False
 
 
 def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head, ...]]:
@@ -69,6 +80,18 @@ def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[s
     for key, side in sides:
         if key in verbs:
             yield verbs[key], side
+
+
+def is_between(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
+    """Whether a verb follows an "and" with a thing of its own, so that what stands before it has lost its verb."""
+    is_joined = head.first - 1 > start and items[head.first - 1].role is Role.ALSO
+    before, after = items[start : head.first], items[head.last + 1 : end]
+    return is_joined and all(any(i.role in _THINGS for i in part) for part in (before, after))
+
+
+def is_cut_short(clause: Sequence[Item], after: Sequence[Item]) -> bool:
+    """Whether a verb without an object is followed by another one with nothing between ("lock stop the door")."""
+    return all(i.role in (Role.ACT, Role.STATE) for i in clause) and after[0].role in (Role.ACT, Role.STATE)
 
 
 def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:

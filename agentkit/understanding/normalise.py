@@ -6,15 +6,26 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from agentkit.understanding.guard import guard
 from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.numbers import in_percent
 from agentkit.understanding.words import Words
 
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "`": "'", "。": ".", "、": ",", "「": '"', "」": '"'})
+_APOSTROPHES = "‘’‚‛`\u00b4\u02b9\u02bb\u02bc\u02bd\u02c8\u02ca\u02cb\u05f3\u2032\u2035\ua78c\uff07"
+_DOUBLE_QUOTES = "“”„‟«»「」『』\u2033\u2036\u301d\u301e\ufe41\ufe42\uff02"
+_MARKS = str.maketrans({**dict.fromkeys(_APOSTROPHES, "'"), **dict.fromkeys(_DOUBLE_QUOTES, '"'), "。": ".", "、": ","})
+_ALIKE = str.maketrans(
+    "авеікмнорстухѕјԁһгпАВЕІКМНОРСТУХЅЈαεικνορτυχΑΒΕΗΙΚΜΝΟΡΤΥΧı",
+    "abeikmhopctyxsjdhrnABEIKMHOPCTYXSJaeikvoptuxABEHIKMNOPTYXi",
+)
+"""Letters of other alphabets that look like Latin ones."""
+_MIXED_WORD = re.compile(r"\b(?=\w*[a-zA-Z])\w*[\u0131\u0370-\u052f]\w*")
 _SPACE = re.compile(r"\s+")
 _CJK_SPACE = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 _ENDS = " .,!?;:~…-"
+_LATE = ("time", "duration", "condition")
+"""Kinds of guards that hold for a command even if they stand in a clause of their own before or behind it."""
 _LOOSE = re.compile(r"[^\w%°.]+|(?<!\d)\.|\.(?!\d)|_")
 
 
@@ -63,10 +74,17 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
 
 
 def spell(text: str) -> str:
-    """One spelling per character: half width, plain quotes, no control characters, single spaces."""
-    plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
-    visible = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in plain)
+    """One spelling per character: half width, plain quotes, Latin letters, nothing invisible, single spaces."""
+    plain = unicodedata.normalize("NFKC", text.translate(_MARKS)).translate(_MARKS)
+    visible = "".join(_visible(c) for c in plain)
+    visible = visible if visible.isascii() else _MIXED_WORD.sub(lambda word: word[0].translate(_ALIKE), visible)
     return _SPACE.sub(" ", visible).strip()
+
+
+def _visible(char: str) -> str:
+    """A character as one sees it: controls and separators are gaps, formatting marks are nothing."""
+    category = unicodedata.category(char)
+    return "" if category == "Cf" else " " if category[0] in "CZ" else char
 
 
 def _unframe(text: str, words: Words) -> str:
@@ -75,13 +93,22 @@ def _unframe(text: str, words: Words) -> str:
     while before != text:
         before = text
         for pattern in words.polite:
-            if "rest" in pattern.groupindex:
-                found = pattern.search(text)
-                shorter = (found["rest"] if found else text).strip(_ENDS)
-            else:
-                shorter = pattern.sub("", text).strip(_ENDS)
-            text = shorter or text
+            if found := pattern.search(text):
+                text = _without(found, words).strip(_ENDS) or text
     return text
+
+
+def _without(found: re.Match[str], words: Words) -> str:
+    """The text without a frame that was found in it; whole if the frame holds a time or condition of its own."""
+    if "rest" in found.re.groupindex:
+        return found["rest"]
+    if "doing" in found.re.groupindex:
+        base = words.bases.get(found["doing"].casefold())
+        return found.string if base is None else base + found.string[found.end() :]
+    hit = guard(found[0].strip(_ENDS), words, kinds=_LATE)
+    if hit is not None and hit.words not in found.re.pattern:  # "if you could" is spelled out by its frame
+        return found.string
+    return found.string[: found.start()] + found.string[found.end() :]
 
 
 def fold(text: str, words: Words) -> str:

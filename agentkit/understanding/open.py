@@ -23,7 +23,7 @@ def open_understander(
     `decoders`: the models that are asked about what the templates left over, in this order.
     """
     path = folder / "templates.yaml"
-    templates = load_templates(path) if path.exists() else TemplateMap()
+    templates = load_templates(path, tools=tools) if path.exists() else TemplateMap()
     if not decoders:
         return Understander(words=words, templates=templates, tools=tools)
     from agentkit.understanding.model_tiers import OpenedTier, TierChain  # the decoder's libraries, only if needed

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from agentkit.errors import ConfigError
 from agentkit.types import Value
 from agentkit.understanding.asking import AskMap, read_asks
 
@@ -34,6 +32,8 @@ class ActRule:
     """Words in the name of the one device that the topic means ("make coffee")."""
     is_named: bool = False
     """A device or a kind must be said; the topic alone usually means something else."""
+    is_sweeping: bool = False
+    """"Everything" without a word for a kind means all of these types."""
     is_loose: bool = False
     """No device may be named: who names one has a value in mind, which is then asked for."""
 
@@ -82,14 +82,10 @@ class PhraseMap:
     """What can be asked."""
 
 
-def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> PhraseMap:
-    """Turn the mapping `phrases` of a templates file into a PhraseMap. Raises ConfigError naming the key."""
-    known = {"acts", "values", "opposites", "naming", "asks", "attributes", "readers"}
-    if unknown := set(raw) - known:
-        key = str(min(unknown))
-        raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
-    acts = {str(act): tuple(_act(str(act), r, path) for r in rules) for act, rules in (raw.get("acts") or {}).items()}
-    values = tuple(_value(r, path) for r in raw.get("values") or ())
+def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
+    """Turn the mapping `phrases` of a templates file, which has its shape, into a PhraseMap."""
+    acts = {str(act): tuple(_act(r) for r in rules or ()) for act, rules in (raw.get("acts") or {}).items()}
+    values = tuple(_value(r) for r in raw.get("values") or ())
     topics: dict[str, dict[str, None]] = {}
     pairs = [(r.topic, r.types) for rules in acts.values() for r in rules] + [(r.topic, r.types) for r in values]
     for topic, types in pairs:
@@ -112,22 +108,7 @@ def read_phrases(raw: Mapping[str, Any], *, path: Path | str = "templates") -> P
     )
 
 
-def _act(act: str, raw: Any, path: Path | str) -> ActRule:
-    known = {
-        "types",
-        "tool",
-        "topic",
-        "set",
-        "amount",
-        "unit",
-        "negative",
-        "implied",
-        "area_argument",
-        "called",
-        "named",
-        "loose",
-    }
-    _check(f"acts.{act}", raw, known, path)
+def _act(raw: Mapping[str, Any]) -> ActRule:
     return ActRule(
         types=_types(raw),
         tool=str(raw["tool"]),
@@ -141,25 +122,11 @@ def _act(act: str, raw: Any, path: Path | str) -> ActRule:
         called=tuple(map(str, raw.get("called") or ())),
         is_named=bool(raw.get("named")),
         is_loose=bool(raw.get("loose")),
+        is_sweeping=bool(raw.get("sweeping")),
     )
 
 
-def _value(raw: Any, path: Path | str) -> ValueRule:
-    known = {
-        "types",
-        "tool",
-        "argument",
-        "value",
-        "units",
-        "topic",
-        "needs_topic",
-        "low",
-        "high",
-        "on_tool",
-        "translate",
-        "named",
-    }
-    _check("values", raw, known, path)
+def _value(raw: Mapping[str, Any]) -> ValueRule:
     return ValueRule(
         types=_types(raw),
         tool=str(raw["tool"]),
@@ -179,12 +146,3 @@ def _value(raw: Any, path: Path | str) -> ValueRule:
 def _types(raw: Mapping[str, Any]) -> tuple[str, ...]:
     types: Sequence[Any] = raw["types"]
     return tuple(map(str, types))
-
-
-def _check(where: str, raw: Any, known: set[str], path: Path | str) -> None:
-    if not isinstance(raw, Mapping) or not {"types", "tool"} <= set(raw) or set(raw) - known:
-        raise ConfigError(
-            f"{where}: {raw!r}, wanted a mapping with types and tool, and of {', '.join(sorted(known))}",
-            path=path,
-            key=where,
-        )

@@ -11,19 +11,31 @@ from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
-from agentkit.understanding.heads import Head, VerbTable, head_choices, is_placed, verb_table
+from agentkit.understanding.heads import (
+    Head,
+    VerbTable,
+    head_choices,
+    is_between,
+    is_cut_short,
+    is_placed,
+    is_verb_missed,
+    verb_table,
+)
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
+    Named,
     distinct,
     has_value_as_other,
     is_guarded,
     is_name_alone,
     is_open,
     joined,
+    named_in,
+    reaches_named,
     unrepeated,
     without_stutter,
 )
@@ -44,6 +56,7 @@ class PhraseTier:
 
     def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
+        self._acted_on = {t for rules in phrases.acts.values() for rule in rules for t in rule.types}
         self._verbs = {language: verb_table(w) for language, w in words.items()}
         self._kind_words = frozenset(
             w
@@ -77,10 +90,11 @@ class PhraseTier:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         if words.is_pieces_first:
             cuts = [cut for cut in cuts if not is_guarded(cut, folded, words)]
+        said = self._named_in(folded, view, words)
         found = (
-            self._first(cuts, TargetFinder(words, view, names), text.language)
+            self._first(cuts, TargetFinder(words, view, names), text.language, said)
             or self._asked(folded, text.is_question, view, words)
-            or self._absent(cuts, TargetFinder(words, view, names, is_absent_fine=True), text.language)
+            or self._absent(cuts, TargetFinder(words, view, names, is_absent_fine=True), text.language, said)
         )
         found = unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
@@ -89,14 +103,24 @@ class PhraseTier:
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
 
-    def _first(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
-        """What the first readable cut means."""
+    def _first(
+        self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
+    ) -> tuple[Intent, ...]:
+        """What the first cut means that is readable and passes over no device's name."""
         reader = ClauseReader(self._phrases, self._tools, targets)
-        return next((found for cut in cuts if (found := self._read(cut, reader, self._verbs[language]))), ())
+        readings = (self._read(cut, reader, self._verbs[language]) for cut in cuts)
+        return next((found for found in readings if found and reaches_named(found, said, targets.view)), ())
 
-    def _absent(self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str) -> tuple[Intent, ...]:
+    def _named_in(self, folded: str, view: HomeView, words: Words) -> Named:
+        """Names in a text of devices that can be acted on."""
+        acted_on = [d for d in view.devices if d.type in self._acted_on]
+        return named_in(self.lexicon(view, words).mentions(folded), acted_on, words)
+
+    def _absent(
+        self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
+    ) -> tuple[Intent, ...]:
         """Commands to kinds of devices that their rooms lack: the resolver says so."""
-        found = self._first(cuts, targets, language)
+        found = self._first(cuts, targets, language, said)
         return () if any(select(i.selector, targets.view) for i in found) else found
 
     def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
@@ -112,12 +136,12 @@ class PhraseTier:
         """What acts and values mean, as the app's data say."""
         return self._phrases
 
-    def read(self, cut: Sequence[Item], view: HomeView, language: str) -> tuple[Intent, ...]:
-        """Read one cut of a sentence; empty if it does not make commands of this home."""
+    def read(self, cut: Sequence[Item], folded: str, view: HomeView, language: str) -> tuple[Intent, ...]:
+        """Read one cut of a folded sentence; empty if it does not make commands of this home."""
         words = self._words[language]
-        finder = TargetFinder(words, view, self.lexicon(view, words).names)
-        reader = ClauseReader(self._phrases, self._tools, finder)
-        return self._read(cut, reader, self._verbs[language])
+        lexicon = self.lexicon(view, words)
+        finder = TargetFinder(words, view, lexicon.names)
+        return self._first([tuple(cut)], finder, language, self._named_in(folded, view, words))
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
@@ -128,7 +152,10 @@ class PhraseTier:
         has_wish = any(i.role is Role.WISH for i in items)
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
-        items = without_stutter([i for i in items if i.role not in _SPENT])
+        items = [i for i in items if i.role not in _SPENT]
+        if is_verb_missed(items, verbs):
+            return ()
+        items = without_stutter(items)
         for heads in head_choices(items, verbs):
             if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
@@ -143,7 +170,8 @@ def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
 def _best_split(items: Sequence[Item], heads: Sequence[Head], reader: ClauseReader) -> tuple[Intent, ...]:
     """Read the clauses under the most natural split; two equally natural ones that differ mean nothing."""
     if len(heads) <= 1:
-        if heads and not is_placed(heads[0], items, 0, len(items)):
+        is_wrong = heads and not is_placed(heads[0], items, 0, len(items))
+        if is_wrong or (heads and is_between(heads[0], items, 0, len(items))):
             return ()
         acts = heads[0].acts if heads else (SETTING,)
         return _read_clause(items, acts, reader, None)
@@ -183,6 +211,10 @@ def _read_clauses(
     clauses = [tuple(items[start:end]) for start, end in spans]
     found: tuple[Intent, ...] = ()
     before: Selector | None = None
+    if any(is_between(head, items, start, end) for (start, end), head in zip(spans, heads, strict=True)):
+        return ()
+    if any(is_cut_short(clause, after) for clause, after in itertools.pairwise(clauses)):
+        return ()
     for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
         places = borrowed_places(clauses, n) if is_placed(head, items, start, end) else ()
         readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)

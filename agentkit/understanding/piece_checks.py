@@ -6,13 +6,17 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from agentkit.devices.adapter import Device
 from agentkit.types import Intent
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.selecting import select
+from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.words import Words
 
+Named = tuple[frozenset[str], ...]
+"""For each name in a sentence the ids of the devices called so."""
+_CALLED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 _GUARDED = frozenset(
     {Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER}
@@ -22,6 +26,38 @@ _GUARDED = frozenset(
 def joined(text: str, words: Words) -> str:
     """The text with its commas as words that join: what stands on both sides of one is meant, or nothing is."""
     return _COMMA.sub(f" {words.also[0]} ", text) if words.also else text
+
+
+def named_in(mentions: Sequence[Item], devices: Sequence[Device], words: Words) -> Named:
+    """Devices that each name in a text may mean; a name that is a word for a kind as well may mean all of that kind.
+
+    What is a word for a place or a verb too is no name for sure.
+    """
+    spans: dict[tuple[int, int], list[Item]] = {}
+    for m in mentions:
+        spans.setdefault((m.start, m.end), []).append(m)
+    named = (items for items in spans.values() if any(m.role is Role.NAME for m in items))
+    sure = (items for items in named if all(m.role in _CALLED for m in items))
+    owners = (frozenset(d.id for d in devices if any(_is_called(d, m, words) for m in items)) for items in sure)
+    return tuple(ids for ids in owners if ids)
+
+
+def _is_called(device: Device, mention: Item, words: Words) -> bool:
+    """Whether a mention may mean a device: by its name, its kind or its class."""
+    if mention.role is Role.NAME:
+        return mention.value in device.names
+    kind, _, device_class = mention.value.partition(".")
+    listed = words.device_classes.get(mention.value, ())
+    is_classed = device_class in ("", device.device_class) or any(has_word(n, w) for n in device.names for w in listed)
+    return mention.role is not Role.PART and device.type == kind and is_classed
+
+
+def reaches_named(found: Sequence[Intent], said: Named, view: HomeView) -> bool:
+    """Whether calls reach a device of every name that was said: "back" in "the back door" is no idle word."""
+    if not said:
+        return True
+    reached = {d.id for i in found for d in select(i.selector, view)}
+    return all(ids & reached for ids in said)
 
 
 def unrepeated(found: Sequence[Intent], view: HomeView) -> tuple[Intent, ...]:

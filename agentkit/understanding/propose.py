@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.entries import TARGETS, Item, Role
-from agentkit.understanding.guard import guard
+from agentkit.understanding.guard import guard_any
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
@@ -43,7 +43,7 @@ class Proposer:
         if text.is_question and not text.is_request:
             return _NOTHING
         lexicon = self.phrases.lexicon(view, words)
-        is_guarded = guard(text.text, words) is not None
+        is_guarded = guard_any(text.text, words, self.words.values()) is not None
         if not is_guarded and (lacking := self._lacking(text, view, words, lexicon)):
             return Understanding(Kind.CALLS, lacking, path="template", why="the value is missing")
         folded = fold(text.text, words)
@@ -69,7 +69,7 @@ class Proposer:
         for cut in lexicon.cuts(known):
             if not any(i.role in _THINGS for i in cut) or _has_kind_for_name(cut, known, lexicon):
                 continue
-            found = self.phrases.read(cut, view, words.language)
+            found = self.phrases.read(cut, known, view, words.language)
             if n_unknown > MAX_UNKNOWN_OF_KIND and not is_hinted and not all(_is_named(i) for i in found):
                 continue
             if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):

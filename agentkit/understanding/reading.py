@@ -39,7 +39,8 @@ class Reader:
             return _NOTHING
         if rules[0].kind != "calls":
             kind = Kind.REFUSE if rules[0].kind == "refuse" else Kind.SAY
-            return Understanding(kind, (), rules[0].reply_key, {"words": result.original_text}, "template", why)
+            values = {"words": result.original_text, "type": self._acted_on(view)}
+            return Understanding(kind, (), rules[0].reply_key, values, "template", why)
         if _is_guarded(result, words, view) or _is_unclear(result, rules, words):
             return _NOTHING
         selector = _selector(result, slots, view, words)
@@ -81,6 +82,11 @@ class Reader:
         tool = tool_of[plain[0]]
         kept = tuple(t for t in plain if tool_of[t] == tool)
         return self._intent(tool, args, narrow(selector, kept))
+
+    def _acted_on(self, view: HomeView) -> tuple[str, ...]:
+        """Kinds of devices of this home that some tool can move."""
+        moved = {t for tool in self.tools.values() if not tool.is_query for t in tool.types}
+        return tuple(dict.fromkeys(d.type for d in view.devices if d.type in moved))
 
     def _can(self, name: str, device_type: str) -> bool:
         tool = self.tools.get(name)

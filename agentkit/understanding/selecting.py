@@ -48,7 +48,13 @@ def of_class(selector: Selector, device_class: str, class_words: Sequence[str], 
     reported = tuple(d for d in found if d.device_class == device_class)
     if reported:
         return reported
-    return tuple(d for d in found if any(has_word(n, w) for n in d.names for w in class_words))
+    return tuple(d for d in found if any(is_called(n, w) for n in d.names for w in class_words))
+
+
+def is_called(name: str, word: str) -> bool:
+    """Whether a word tells what a name's thing is: in Chinese the last one does (a 窗帘 is no 窗)."""
+    tail = name_key(name).rstrip("0123456789 一二三四五六七八九十号")
+    return has_word(name, word) if word.isascii() else tail.endswith(name_key(word))
 
 
 def has_word(name: str, word: str) -> bool:

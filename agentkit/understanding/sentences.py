@@ -11,6 +11,7 @@ from hassil.intents import Intents
 
 from agentkit.errors import ConfigError
 from agentkit.understanding.hanzi import simplify
+from agentkit.understanding.references import check_references
 from agentkit.understanding.template_map import TemplateMap
 
 
@@ -21,7 +22,9 @@ def load_packs(templates: TemplateMap, language: str) -> tuple[tuple[str, Intent
     for i, name in enumerate(names):
         raw = _read(name)
         if i == 0 and language in templates.sentences:
-            raw = _merge(raw, templates.sentences[language])
+            own = templates.sentences[language]
+            raw = _merge(raw, own)
+            check_references(own, templates.rules, {*raw["lists"], *templates.lists}, raw["expansion_rules"])
         packs.append((name, _compile(raw, name, templates)))
     return tuple(packs)
 
@@ -40,7 +43,7 @@ def _merge(pack: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Add sentences; a list or rule of the app replaces the pack's of the same name."""
     merged = dict(pack)
     for key in ("lists", "expansion_rules"):
-        merged[key] = {**pack.get(key, {}), **own.get(key, {})}
+        merged[key] = {**pack.get(key, {}), **(own.get(key) or {})}
     intents = {name: {"data": list(value["data"])} for name, value in pack["intents"].items()}
     for name, value in (own.get("intents") or {}).items():
         intents.setdefault(name, {"data": []})["data"].extend(value["data"])

@@ -26,20 +26,24 @@ class Mended:
 
     text: str
     is_exact: bool
-    """The sound is the same but for its tone; else only to speakers who do not tell some sounds apart."""
+    """The usual sound of what was heard is the same but for its tone; else a rarer one, or only nearly the same."""
 
 
 def mend_sound(folded: str, lexicon: Lexicon) -> list[Mended]:
     """Sentences that a folded one may have been before it was misheard; none if all of it is known."""
     if folded.isascii():
         return []
-    known, words = _spans(lexicon.mentions(folded)), _words_by_sound(lexicon)
+    mentions = lexicon.mentions(folded)
+    known, words = _spans(mentions), _words_by_sound(lexicon)
+    heard_well = [i for i in mentions if i.role is Role.NUMBER or (i.role is Role.ACT and i.end - i.start > 1)]
+    kept = {n for i in heard_well for n in range(i.start, i.end)}
     found: dict[Mended, None] = {}
     for start, char in enumerate(folded):
         for sound in _blurred(char):
             for word in words.get(sound, ()):
                 heard = folded[start : start + len(word)]
-                if heard == word or len(heard) < len(word) or known.issuperset(range(start, start + len(word))):
+                places = range(start, start + len(word))
+                if heard == word or len(heard) < len(word) or known.issuperset(places) or kept & set(places):
                     continue
                 if all(_is_alike(a, b, is_exact=False) for a, b in zip(heard, word, strict=True)):
                     is_exact = all(_is_alike(a, b, is_exact=True) for a, b in zip(heard, word, strict=True))
@@ -69,8 +73,9 @@ def _words_by_sound(lexicon: Lexicon) -> Mapping[str, tuple[str, ...]]:
 def _is_alike(spoken: str, meant: str, *, is_exact: bool) -> bool:
     if spoken == meant:
         return True
-    sounds = _sounds if is_exact else _blurred
-    return not sounds(spoken).isdisjoint(sounds(meant))
+    if is_exact:
+        return _usual(spoken) in _sounds(meant)
+    return not _blurred(spoken).isdisjoint(_blurred(meant))
 
 
 @cache
@@ -88,6 +93,12 @@ def _blur(sound: str) -> str:
 def _sounds(char: str) -> frozenset[str]:
     """How a character may be read, without tones; none for what is no Chinese character."""
     return frozenset(_toneless(s) for s in _readings().get(char, "").split(",") if s)
+
+
+@cache
+def _usual(char: str) -> str:
+    """How a character is read most often, without its tone; "" for what is no Chinese character."""
+    return _toneless(_readings().get(char, "").partition(",")[0])
 
 
 def _toneless(sound: str) -> str:

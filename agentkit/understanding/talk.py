@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentkit.errors import ConfigError
+from agentkit.yaml_lines import YamlMap, describe, did_you_mean
 
 Patterns = tuple[re.Pattern[str], ...]
 
@@ -60,6 +61,8 @@ class Talk:
 
 
 _PATTERNS = ("also", "corrections", "asides", "pronouns", "many", "starts", "questions", "vague")
+_FRAMES = ("also", "corrections")
+"""Patterns that stand around something."""
 _TABLES = ("ordinals", "digits")
 
 
@@ -68,44 +71,67 @@ def read_talk(raw: Mapping[str, Any], *, path: Path | str = "dialogue") -> Talk:
     known = {f.name for f in fields(Talk)}
     values: dict[str, Any] = {}
     for key, value in raw.items():
+        line = raw.line_of(key) if isinstance(raw, YamlMap) else None
         if key not in known:
-            raise ConfigError(f"unknown key {key!r}; known are {', '.join(sorted(known))}", path=path, key=key)
-        values[key] = _read(key, value, path)
+            raise ConfigError(f"unknown key {key!r}; {did_you_mean(key, known)}", path=path, line=line, key=key)
+        try:
+            values[key] = _read(key, value)
+        except ValueError as err:
+            raise ConfigError(str(err), path=path, line=line, key=key) from err
     return Talk(**values)
 
 
-def _read(key: str, value: Any, path: Path | str) -> Any:
+def _read(key: str, value: Any) -> Any:
+    """Read the value of one key. Raises ValueError saying what is wrong with it."""
     if key == "it":
-        return _of(str, "text", key, value, path)
+        return _of(str, "text", key, value)
     if key in _TABLES:
-        table = _of(Mapping, "a mapping", key, value, path)
-        return {str(k): _texts(f"{key}.{k}", v, path) for k, v in table.items()}
+        return {_number(key, k): _texts(f"{key}.{k}", v) for k, v in _of(Mapping, "a mapping", key, value).items()}
     if key == "asked":
-        return {str(k): _word(v) for k, v in _of(Mapping, "a mapping", key, value, path).items()}
+        return {str(k): _word(f"{key}.{k}", v) for k, v in _of(Mapping, "a mapping", key, value).items()}
     if key == "hints":
-        table = _of(Mapping, "a mapping", key, value, path)
-        return {_pattern(key, str(k), path).pattern: str(v) for k, v in table.items()}
-    texts = _texts(key, value, path)
-    return tuple(_pattern(key, text, path) for text in texts) if key in _PATTERNS else texts
+        table = _of(Mapping, "a mapping", key, value)
+        return {_pattern(key, str(k)).pattern: _word(f"{key}.{k}", v) for k, v in table.items()}
+    texts = _texts(key, value)
+    if key == "frames":
+        return tuple(_frame(text) for text in texts)
+    return tuple(_pattern(key, text) for text in texts) if key in _PATTERNS else texts
 
 
-def _word(value: Any) -> str:
-    """Text as written: YAML reads on and off as booleans."""
+def _number(table: str, key: Any) -> str:
+    if re.fullmatch(r"-?\d+", str(key)) is None:
+        raise ValueError(f'{table}: the key is {key!r}, wanted a whole number in quotes, for example "1"')
+    return str(key)
+
+
+def _word(key: str, value: Any) -> str:
+    """Text as written: YAML may read on and off as booleans."""
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        raise ValueError(f"{key} is {describe(value)}, wanted a word")
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def _texts(key: str, value: Any, path: Path | str) -> tuple[str, ...]:
-    return tuple(str(x) for x in _of(list, "a list", key, value, path))
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    return tuple(_word(f"{key}[{index}]", x) for index, x in enumerate(_of(list, "a list", key, value)))
 
 
-def _of(kind: Any, name: str, key: str, value: Any, path: Path | str) -> Any:
+def _of(kind: Any, name: str, key: str, value: Any) -> Any:
     if not isinstance(value, kind):
-        raise ConfigError(f"{key} is {type(value).__name__}, wanted {name}", path=path, key=key)
+        raise ValueError(f"{key} is {describe(value)}, wanted {name}")
     return value
 
 
-def _pattern(key: str, text: str, path: Path | str) -> re.Pattern[str]:
+def _frame(text: str) -> str:
+    if text.count("{rest}") != 1 or text.count("{") + text.count("}") != 2:
+        raise ValueError(f'frames: {text!r}, wanted {{rest}} once in it, for example "set it to {{rest}}"')
+    return text
+
+
+def _pattern(key: str, text: str) -> re.Pattern[str]:
     try:
-        return re.compile(text, re.IGNORECASE)
-    except re.error as err:
-        raise ConfigError(f"{key}: {text!r} is no regular expression: {err}", path=path, key=key) from err
+        pattern = re.compile(text, re.IGNORECASE)
+    except (re.error, RecursionError, OverflowError) as err:
+        raise ValueError(f"{key}: {text!r} is no regular expression: {err}") from err
+    if key in _FRAMES and "rest" not in pattern.groupindex:
+        raise ValueError(f"{key}: {text!r} lacks the group (?P<rest>…) around what is meant; add it")
+    return pattern

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Selector
-from agentkit.understanding.entries import VALUES, Item, Role
+from agentkit.understanding.entries import PLACES, VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, place_names
-from agentkit.understanding.selecting import has_word, of_class, select
+from agentkit.understanding.selecting import has_word, is_called, of_class, select
 from agentkit.understanding.words import Words
 
 _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
@@ -120,6 +120,17 @@ class TargetFinder:
         )
         return placed if classed or (not listed and select(placed, self.view)) else selector
 
+    def everything(self, group: Group, types: tuple[str, ...]) -> Selector | None:
+        """All devices of these types in the whole home or a place, if nothing but "everything" and a place is said."""
+        areas = group.of(Role.AREA)
+        if group.has(Role.HERE) and self.view.speaker_area and not areas:
+            areas = (self.view.speaker_area,)
+        floors = group.of(Role.FLOOR)
+        if not group.has(Role.ALL) or any(i.role not in PLACES for i in group.items):
+            return None
+        selector = Selector(areas=areas, floors=floors, types=types, is_all=not (areas or floors))
+        return selector if select(selector, self.view) else None
+
     def called(self, listed: Sequence[str], types: tuple[str, ...]) -> Selector | None:
         """The one device of these types with such a word in its name."""
         found = [d for d in self.view.devices if d.type in types and _has_any(d, listed)]
@@ -183,10 +194,7 @@ class TargetFinder:
             return None
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):
-            listed = [w for c in classes for w in self.words.device_classes[c]]
-            found = [
-                d for d in found if d.device_class in {c.partition(".")[2] for c in classes} or _has_any(d, listed)
-            ]
+            found = [d for d in found if any(self._is_of_class(d, c) for c in classes)]
         if len(part) > 1 or len(found) != 1 or group.has(Role.HOME):
             return None  # "the house from the garage side": the whole home and a part of it at once
         return Selector(device_ids=(found[0].id,), types=(found[0].type,))
@@ -203,6 +211,7 @@ class TargetFinder:
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
+            found = tuple(d for d in found if self._is_of_class(d, key))
             if not found:
                 return replace(wanted, device_class=device_class) if self.is_absent_fine else None
             if all(d.device_class == device_class for d in found):
@@ -214,6 +223,15 @@ class TargetFinder:
                     return None
             return Selector(device_ids=tuple(d.id for d in found), types=(device_type,))
         return None
+
+    def _is_of_class(self, device: Device, key: str) -> bool:
+        """By what a device reports, or by a name that ends with no longer word for another class (百叶窗 is no 窗)."""
+        mine = self.words.device_classes[key]
+        others = [w for k, listed in self.words.device_classes.items() if k != key for w in listed if not w.isascii()]
+        called = [n for n in device.names if any(is_called(n, w) for w in mine)]
+        longest = {n: max((len(w) for w in mine if n.endswith(w)), default=0) for n in called}
+        is_called_so = any(not any(n.endswith(w) and len(w) > longest[n] for w in others) for n in called)
+        return device.device_class == key.partition(".")[2] or is_called_so
 
 
 def _has_any(device: Device, class_words: Sequence[str]) -> bool:

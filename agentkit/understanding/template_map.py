@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentkit.errors import ConfigError
 from agentkit.types import Value
 from agentkit.understanding.phrase_map import PhraseMap, read_phrases
 from agentkit.understanding.prompt import PromptText, read_prompt
-from agentkit.yaml_lines import YamlMap, check_keys, load_mapping, take
+from agentkit.understanding.template_shape import SENTENCES, TEMPLATES, check, check_tools
+from agentkit.yaml_lines import load_mapping
 
 Slots = Mapping[str, Any]
-KEYS = ("intents", "packs", "sentences", "questions", "lists", "drop", "phrases", "prompt")
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,19 @@ class TemplateMap:
     """What the model is told."""
 
 
-def load_templates(path: Path) -> TemplateMap:
-    """Read templates.yaml and the sentence files it names. Raises ConfigError naming file, line and key."""
+def load_templates(path: Path, *, tools: Collection[str] | None = None) -> TemplateMap:
+    """Read templates.yaml and the sentence files it names. Raises ConfigError naming file, line and key.
+
+    With `tools`, every tool that is named must be one of them.
+    """
     raw = load_mapping(path)
-    check_keys(raw, KEYS, what=path.name)
-    files: Mapping[str, Any] = take(raw, "sentences", YamlMap, None) or {}
+    check(raw, TEMPLATES, str(path))
+    if tools is not None:
+        check_tools(raw, tools)
+    files: Mapping[str, Any] = raw.get("sentences") or {}
     sentences = {language: load_mapping(path.parent / str(name)) for language, name in files.items()}
+    for language, own in sentences.items():
+        check(own, SENTENCES, files[language])
     return read_templates(raw, sentences=sentences, path=path)
 
 
@@ -86,15 +92,16 @@ def read_templates(
     raw: Mapping[str, Any], *, sentences: Mapping[str, Mapping[str, Any]] | None = None, path: Path | str = "templates"
 ) -> TemplateMap:
     """Turn the mapping of a templates file into a TemplateMap. Raises ConfigError naming the key."""
+    check(raw, TEMPLATES, str(path))
     intents = raw.get("intents") or {}
     return TemplateMap(
-        rules={str(name): _rules(str(name), value, path) for name, value in intents.items()},
+        rules={str(name): _rules(value) for name, value in intents.items()},
         packs={str(k): tuple(map(str, v)) for k, v in (raw.get("packs") or {}).items()},
         sentences=sentences or {},
         questions={str(k): str(v) for k, v in (raw.get("questions") or {}).items()},
         lists=raw.get("lists") or {},
         drop=tuple(map(str, raw.get("drop") or ())),
-        phrases=read_phrases(raw.get("phrases") or {}, path=path),
+        phrases=read_phrases(raw.get("phrases") or {}),
         prompt=read_prompt(raw.get("prompt") or {}),
     )
 
@@ -121,30 +128,11 @@ def _sum(filled: Sequence[tuple[Term, Any]]) -> Value:
     return int(total) if total.is_integer() else total
 
 
-def _rules(name: str, value: Any, path: Path | str) -> tuple[Rule, ...]:
-    items = value if isinstance(value, list) else [value]
-    return tuple(_rule(name, item, path) for item in items)
+def _rules(value: Any) -> tuple[Rule, ...]:
+    return tuple(map(_rule, value if isinstance(value, list) else [value]))
 
 
-def _rule(name: str, raw: Any, path: Path | str) -> Rule:
-    known = {
-        "tool",
-        "tools",
-        "types",
-        "when",
-        "args",
-        "set",
-        "translate",
-        "area_argument",
-        "prefer",
-        "refuse",
-        "say",
-        "skip",
-    }
-    if not isinstance(raw, Mapping) or set(raw) - known:
-        raise ConfigError(
-            f"intent {name}: {raw!r}, wanted a mapping of {', '.join(sorted(known))}", path=path, key=name
-        )
+def _rule(raw: Mapping[str, Any]) -> Rule:
     area = raw.get("area_argument")
     kind = "skip" if "skip" in raw else "refuse" if "refuse" in raw else "say" if "say" in raw else "calls"
     tools = {str(k): str(v) for k, v in (raw.get("tools") or {}).items()}

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentkit.errors import ConfigError
+from agentkit.yaml_lines import load_mapping
+from agentkit.yaml_shape import PATTERNS, WORDS, Keys, MapOf, Scalar, check_shape
 
 DURATION, CLOCK, DAY, WEEKDAY, WEEKDAYS, DATE = (chr(0xE000 + n) for n in range(6))
 """Stand in a sentence for what was found; no text holds private characters after normalising."""
@@ -28,6 +28,20 @@ _MINUTE = (
     r"(?:twenty|thirty|forty|fifty)(?:[\s-]+(?:one|two|three|four|five|six|seven|eight|nine))?)"
 )
 Patterns = tuple[re.Pattern[str], ...]
+_TABLES = ("units", "amounts", "parts", "days", "weekdays")
+_FRAMES = ("frames", "refused")
+_CLOCKS = ("clocks", "weak_clocks", "dates")
+_CLOCK_TIME = Scalar("a time such as 12:00", lambda x: re.fullmatch(r"\d{1,2}:\d\d", str(x)) is not None)
+_SHAPE = Keys(
+    {
+        **dict.fromkeys(_TABLES, MapOf(WORDS)),
+        **dict.fromkeys(_FRAMES, MapOf(PATTERNS)),
+        **dict.fromkeys(_CLOCKS, PATTERNS),
+        **dict.fromkeys(("months", "halves", "joiners", "counters", "plural_weekdays"), WORDS),
+        "fixed": MapOf(_CLOCK_TIME),
+    },
+    required=(*_TABLES, *_FRAMES, *_CLOCKS, "months", "fixed"),
+)
 
 
 @dataclass(frozen=True)
@@ -57,10 +71,8 @@ def load_time_words(path: Path) -> TimeWords:
     """Read words/when_LANGUAGE.yaml; an app without one knows no time. Raises ConfigError."""
     if not path.is_file():
         return TimeWords()
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-    except yaml.YAMLError as err:
-        raise ConfigError(f"is no YAML: {err}", path=path) from err
+    raw = load_mapping(path)
+    check_shape(raw, _SHAPE, raw.error)
     try:
         return read_time_words(raw)
     except (re.error, KeyError, TypeError, ValueError, AttributeError) as err:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from agentkit.errors import ConfigError
+from agentkit.yaml_lines import load_mapping
+from agentkit.yaml_shape import WORDS, Keys, check_shape
 
 ACTS = ("set", "cancel", "pause", "resume", "add", "subtract", "status", "all", "wake", "remind")
 
@@ -35,22 +34,14 @@ def load_timer_words(path: Path) -> TimerWords:
     """Read words/timers_LANGUAGE.yaml; an app without one has no such sentences of its own. Raises ConfigError."""
     if not path.is_file():
         return TimerWords()
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-    except yaml.YAMLError as err:
-        raise ConfigError(f"is no YAML: {err}", path=path) from err
-    known = {f.name for f in fields(TimerWords)}
-    if not isinstance(raw, Mapping) or set(raw) - known:
-        wrong = ", ".join(sorted(map(str, set(raw) - known))) if isinstance(raw, Mapping) else type(raw).__name__
-        raise ConfigError(f"{wrong} is not known; known are {', '.join(sorted(known))}", path=path)
-    acts = raw.get("acts") or {}
-    if unknown := set(acts) - set(ACTS):
-        raise ConfigError(f"acts.{min(unknown)} is not known; known are {', '.join(ACTS)}", path=path, key="acts")
-    lists = {k: _texts(v, k, path) for k, v in raw.items() if k != "acts"}
-    return TimerWords(acts={k: _texts(v, k, path) for k, v in acts.items()}, **lists)
+    raw = load_mapping(path)
+    lists = {f.name: WORDS for f in fields(TimerWords) if f.name != "acts"}
+    check_shape(raw, Keys({**lists, "acts": Keys(dict.fromkeys(ACTS, WORDS))}), raw.error)
+    return TimerWords(
+        acts={k: _texts(v) for k, v in (raw.get("acts") or {}).items()},
+        **{k: _texts(v) for k, v in raw.items() if k != "acts"},
+    )
 
 
-def _texts(value: Any, key: str, path: Path) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-        raise ConfigError(f"{key} is no list of words; put on, off, yes and no in quotes", path=path, key=key)
-    return tuple(x.lower() for x in value)
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(str(x).lower() for x in value or ())

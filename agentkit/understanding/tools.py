@@ -107,7 +107,16 @@ def load_tools(module: types.ModuleType) -> dict[str, Tool]:
     marked = [f for f in vars(module).values() if callable(f) and hasattr(f, "__tool__")]
     if not marked:
         raise AppError(f"{module.__name__}: no function is marked with @tool; an app needs at least one")
-    return {f.__name__: read_tool(f) for f in marked}
+    return {f.__name__: _located(f) for f in marked}
+
+
+def _located(function: Callable[..., Any]) -> Tool:
+    """Read a tool; a complaint names file and line of the function."""
+    try:
+        return read_tool(function)
+    except AppError as err:
+        code = inspect.unwrap(function).__code__
+        raise AppError(f"{code.co_filename}:{code.co_firstlineno}: {err}") from err
 
 
 def read_tool(function: Callable[..., Any]) -> Tool:
@@ -117,11 +126,14 @@ def read_tool(function: Callable[..., Any]) -> Tool:
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
         raise AppError(f"tool {name}: it has no docstring; its first sentence goes into the prompt")
-    hints = typing.get_type_hints(function, include_extras=True)
-    first, *rest = inspect.signature(function).parameters.values()
-    scope = {"device": "device", "devices": "devices", "home": "home"}.get(first.name)
+    if not _are_words(device_types):
+        raise AppError(f'tool {name}: types is {device_types!r}, wanted a tuple of words, for example types=("light",)')
+    hints = _hints(function)
+    first, *rest = inspect.signature(function).parameters.values() or (None,)
+    scope = {"device": "device", "devices": "devices", "home": "home"}.get(first.name) if first else None
     if scope is None:
-        raise AppError(f"tool {name}: first parameter is {first.name!r}, wanted device, devices or home")
+        got = f"is {first.name!r}" if first else "is missing"
+        raise AppError(f"tool {name}: first parameter {got}, wanted device, devices or home")
     params = tuple(_read_param(name, p, hints.get(p.name)) for p in rest)
     return Tool(
         name,
@@ -132,6 +144,21 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         is_query,
         function,
     )
+
+
+def _are_words(types: Any) -> bool:
+    return isinstance(types, tuple | list) and all(isinstance(x, str) and x for x in types)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Types of the parameters. Raises AppError: an annotation is app code, which may name what does not exist."""
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except Exception as err:  # edge: whatever the annotation raises becomes one clear line
+        said = " ".join(str(err).split())[:200]
+        raise AppError(
+            f"tool {function.__name__}: an annotation cannot be read ({type(err).__name__}: {said}); import or mend it"
+        ) from err
 
 
 def _read_param(tool_name: str, parameter: inspect.Parameter, hint: Any) -> Param:

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
-from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, takes_number
+from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.exclude import Excluder
-from agentkit.understanding.guard import GuardHit, guard
+from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, normalise
@@ -28,6 +28,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.when import find_when
+from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command
 from agentkit.understanding.words import Words
 
 
@@ -86,6 +87,8 @@ class Understander:
         words = self._words[text.language]
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
+        if (hit := cut_guard(text, self._words)) is not None:
+            return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []
         mend = (self._asked_here, self._mixed, self._mend)
@@ -95,6 +98,9 @@ class Understander:
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
+        if not is_question(found, self._tools) and found.intents:
+            hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
+            found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
         found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
@@ -177,7 +183,7 @@ class Understander:
         found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
         if found.kind is not Kind.NONE or self._model is None or not rest.text:
             return found
-        if guard(rest.text, self._words[rest.language]) is not None:
+        if guard_any(rest.text, self._words[rest.language], self._words.values()) is not None:
             return Understanding(Kind.NONE)
         asked = self._model.understand(rest, view)
         return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
@@ -190,7 +196,7 @@ class Understander:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
         start = time.perf_counter()
         words = self._words[text.language]
-        hit = guard(text.text, words)
+        hit = guard_any(text.text, words, self._words.values())
         is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
@@ -206,7 +212,7 @@ class Understander:
 
     def _mixed(self, text: Normalised, view: HomeView) -> Understanding:
         """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
-        if text.text.isascii() or not any(c.isascii() and c.isalpha() for c in text.text):
+        if not is_mixed(text.text):
             return Understanding(Kind.NONE)
         bare = text.text
         for language, words in self._words.items():
@@ -221,7 +227,8 @@ class Understander:
         words = self._words[text.language]
         folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
         mended = repair(folded, lexicon)
-        heard = {} if mended is not None else {m.text: m.is_exact for m in mend_sound(folded, lexicon)}
+        sounds = mend_sound(folded, lexicon) if mended is None else ()
+        heard = {m.text: m.is_exact for m in sounds if keeps_no(folded, m.text, words)}
         found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
         if mended is not None:
             found[mended] = self._match(replace(text, text=mended), view)

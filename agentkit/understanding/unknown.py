@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from agentkit.understanding.entries import VALUES, Item, Role
-from agentkit.understanding.evidence import acts_said, read_sentence
+from agentkit.understanding.evidence import read_sentence, verbs_said
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.words import Words
 
@@ -18,7 +18,8 @@ def unknown_name(text: str, lexicon: Lexicon, words: Words, naming_acts: Collect
     """The object of a verb that acts on devices, if it holds a word that this home does not know."""
     sentence = read_sentence(text, lexicon, words)
     verbs = [m for m in sentence.mentions if m.role is Role.ACT]
-    if not verbs or not acts_said(sentence, words) & set(naming_acts):
+    said = verbs_said(sentence, words)
+    if not verbs or not said or not said[0] & set(naming_acts):
         return None
     verb = verbs[0]
     if not _is_command(verb, sentence.folded):

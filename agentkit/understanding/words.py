@@ -102,6 +102,10 @@ class Words:
     """What must not stand in a sentence that runs at once: time, duration, condition, negation, exception, report …"""
     polite: tuple[re.Pattern[str], ...] = ()
     """Frames around a command that mean nothing ("could you please")."""
+    bases: Mapping[str, str] = field(default_factory=dict)
+    """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
+    singles: tuple[str, ...] = ()
+    """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     is_pieces_first: bool = False
     """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
@@ -152,16 +156,32 @@ def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "wor
 def _read(key: str, value: Any) -> Any:
     """Read the value of one key. Raises ValueError saying what is wrong with it."""
     if key == "is_pieces_first":
-        return value is True
+        if not isinstance(value, bool):
+            raise ValueError(f"{key} is {describe(value)}, wanted true or false")
+        return value
     if key == "guards":
         return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     if key in _PATTERNS:
         return _patterns(key, value)
     if key in _TABLES:
-        return {str(k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
-    if key == "synonyms":
-        return {str(k): str(v) for k, v in _mapping(key, value).items()}
-    return _list(key, value)
+        return {_key(key, k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+    if key in ("synonyms", "bases"):
+        return {str(k): _word(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+    return _links(_list(key, value)) if key == "links" else _list(key, value)
+
+
+def _key(table: str, key: Any) -> str:
+    """Keys of some tables are amounts."""
+    if table in ("levels", "whites") and not str(key).isdecimal():
+        raise ValueError(f'{table}.{key}: the key is {key!r}, wanted a whole number in quotes, for example "50"')
+    return str(key)
+
+
+def _links(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        if sorted(re.findall(r"{(.*?)}", text)) != ["head", "tail"] or text.count("{") + text.count("}") != 4:
+            raise ValueError(f'links: {text!r}, wanted {{head}} and {{tail}} in it, for example "{{tail}} of {{head}}"')
+    return texts
 
 
 def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
@@ -173,7 +193,13 @@ def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
 def _list(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"{key} is {describe(value)}, wanted a list of words")
-    return tuple(str(x) for x in value)
+    return tuple(_word(f"{key}[{index}]", x) for index, x in enumerate(value))
+
+
+def _word(key: str, value: Any) -> str:
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        raise ValueError(f"{key} is {describe(value)}, wanted a word")
+    return str(value)
 
 
 def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
@@ -181,6 +207,8 @@ def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
     for text in _list(key, value):
         try:
             found.append(re.compile(text, re.IGNORECASE))
-        except re.error as err:
+        except (re.error, RecursionError, OverflowError) as err:
             raise ValueError(f"{key}: {text!r} is no regular expression: {err}") from err
+        if key == "exclusions" and "but" not in found[-1].groupindex:
+            raise ValueError(f"{key}: {text!r} lacks the group (?P<but>…) around what is left out; add it")
     return tuple(found)

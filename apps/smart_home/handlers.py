@@ -34,6 +34,7 @@ Reasons of a refusal (all have name, device_id):
     bad_item         max_length
     list_full        count
     empty_query      –
+    not_playing      –
     jammed           –
     no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, no_time, time_past, timer_too_long   –
     no_such_timer    name or duration

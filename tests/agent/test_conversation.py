@@ -300,3 +300,15 @@ def test_a_rule_with_a_code_wants_a_code(app: App, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ConfigError, match="digits") as caught:
         with_rules(app, monkeypatch, RULES, code="secret")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "said", ["yes {}", "unlock the front door {}", "not {}", "{} 打开前门", "４７１１", "4 7-1 1 please"]
+)
+def test_the_code_stands_in_no_record_however_it_was_said(app: App, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    talk = with_rules(app, monkeypatch, [PolicyRule(Verdict.PIN, tools=("unlock",))])
+    talk.say("unlock the front door")
+    talk.say(said.format(CODE))
+    kept = [(t.utterance.text, t.reply.say, t.reply.why) for t in talk.live.agent.trace.turns()]
+    assert len(kept) == 2
+    assert not any(CODE in "".join(c for c in text if c.isdigit()) for turn in kept for text in turn)

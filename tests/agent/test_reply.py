@@ -211,7 +211,7 @@ def changed(language: str, key: str, value: Any) -> dict[str, Mapping[str, Any]]
 
 
 def test_a_missing_sentence_is_found_at_start() -> None:
-    with pytest.raises(ConfigError, match=r"zh\.yaml: no sentence for failed\.timeout"):
+    with pytest.raises(ConfigError, match=r"zh\.yaml:\d+: no sentence for failed\.timeout"):
         Replies(changed("zh", "failed.timeout", None))
 
 
@@ -226,8 +226,14 @@ def test_a_placeholder_that_does_not_exist_is_found_at_start() -> None:
 
 
 def test_broken_braces_are_found_at_start() -> None:
-    with pytest.raises(ConfigError, match="braces that do not match"):
+    with pytest.raises(ConfigError, match="braces that cannot be filled"):
         Replies(changed("en", "failed.ignored", "{devices did nothing."))
+
+
+@pytest.mark.parametrize("text", ["{devices:>9999999999} idle.", "{devices!z} idle.", "{devices:{n}} idle."])
+def test_more_than_a_name_in_braces_is_found_at_start(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"en\.yaml:\d+: failed\.ignored: .*only a name may stand in braces"):
+        Replies(changed("en", "failed.ignored", text))
 
 
 def test_an_unknown_group_is_found_at_start() -> None:

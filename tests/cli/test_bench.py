@@ -21,7 +21,7 @@ def test_commands_are_said_and_memory_is_watched(tmp_path: Path, capsys: pytest.
     assert json.loads((tmp_path / "commands.json").read_text("utf-8")) == result
 
 
-@pytest.mark.parametrize("command", ["compare", "session", "commands", "start"])
+@pytest.mark.parametrize("command", ["compare", "session", "roofline", "commands", "start"])
 def test_help_shows_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", command, "--help"]) == 0
     assert f"Example: agentkit bench {command}" in " ".join(capsys.readouterr().out.split())

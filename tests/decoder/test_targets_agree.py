@@ -11,11 +11,16 @@ from agentkit.decoder.chat import Message
 from agentkit.decoder.decoder import Decoder, Generation
 from agentkit.decoder.grammar import Grammar
 from agentkit.decoder.open import open_decoder
-from runtimes import onnx_cpu, reference
+from runtimes import af_native, onnx_cpu, reference
 from tests.support.sessions import OPTIONS
 from tests.support.smollm import smollm_path
 
-BACKENDS: dict[str, Backend] = {"reference": reference.BACKEND, "cpu_onnx": onnx_cpu.BACKEND}
+BACKENDS: dict[str, Backend] = {
+    "reference": reference.BACKEND,
+    "cpu_onnx": onnx_cpu.BACKEND,
+    "af_native": af_native.BACKEND,
+}
+OPTIMISED = ("cpu_onnx", "af_native")
 GRAMMAR = """
 start: call ("; " call)? | "ask " name
 call: ("turn_on" | "turn_off") "(" name ")"
@@ -32,21 +37,22 @@ def answers(decoder: Decoder) -> list[Generation]:
     return found
 
 
-def test_both_targets_give_the_same_answers(tiny_gguf: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", OPTIMISED)
+def test_a_target_gives_the_answers_of_the_reference(tiny_gguf: Path, tmp_path: Path, target: str) -> None:
     expected, got = (
-        answers(open_decoder([(target, "f32")], tiny_gguf, OPTIONS, tmp_path, backends=BACKENDS))
-        for target in ("reference", "cpu_onnx")
+        answers(open_decoder([(name, "f32")], tiny_gguf, OPTIONS, tmp_path, backends=BACKENDS))
+        for name in ("reference", target)
     )
     assert [g.token_ids for g in got] == [e.token_ids for e in expected]
     assert [g.n_cached for g in got] == [e.n_cached for e in expected]
     assert [g.logprob for g in got] == pytest.approx([e.logprob for e in expected], abs=1e-3)
 
 
-@pytest.fixture(scope="module")
-def smollm(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
+@pytest.fixture(scope="module", params=OPTIMISED)
+def smollm(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Decoder:
     options = SessionOptions(max_seq_len=256, buckets=(1, 16, 64))
     return open_decoder(
-        [("cpu_onnx", None)], smollm_path(), options, tmp_path_factory.mktemp("compiled"), backends=BACKENDS
+        [(request.param, None)], smollm_path(), options, tmp_path_factory.mktemp("compiled"), backends=BACKENDS
     )
 
 

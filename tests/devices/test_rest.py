@@ -116,6 +116,22 @@ def test_a_refusal_names_the_device_the_status_and_its_words(adapter: RestAdapte
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("status", [500, 503, 302])
+def test_an_answer_that_is_neither_yes_nor_no_leaves_open_what_happened(
+    adapter: RestAdapter, lamp: Lamp, status: int
+) -> None:
+    lamp.answer = lambda handler: send(handler, status, b"bulb is broken")
+    with pytest.raises(DeviceSilent, match="may have carried out"):
+        adapter.apply(ON)
+
+
+def test_a_refused_command_was_not_carried_out(adapter: RestAdapter, lamp: Lamp) -> None:
+    lamp.answer = lambda handler: send(handler, 409, b"locked by hand")
+    with pytest.raises(DeviceError) as caught:
+        adapter.apply(ON)
+    assert not isinstance(caught.value, DeviceSilent)
+
+
 def test_redirects_are_not_followed(adapter: RestAdapter, lamp: Lamp) -> None:
     lamp.answer = lambda handler: send(handler, 307, b"", Location=lamp.url)
     with pytest.raises(DeviceError, match="307"):

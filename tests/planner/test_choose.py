@@ -24,6 +24,10 @@ def reasons(plan: Plan) -> dict[str, Reason]:
     return {item.target: item.reason for item in plan.rejections}
 
 
+def detail(plan: Plan, target: str) -> str:
+    return {item.target: item.detail for item in plan.rejections}[target]
+
+
 @pytest.mark.parametrize(
     ("parameters", "workload", "expected"),
     [
@@ -109,7 +113,8 @@ def test_every_target_left_out_has_a_reason(smollm2: ModelSpec, rk3588: DevicePr
     broken = Probe(is_available=False, detail="/dev/dri missing; load the driver")
     plan = choose(smollm2, {"cpu_onnx": OK, "reference": OK, "gpu_vulkan": broken}, device=rk3588)
     assert order(plan) == ["cpu_onnx", "reference"]
-    assert reasons(plan) == {"npu_rknn": Reason.NOT_INSTALLED, "gpu_vulkan": Reason.UNAVAILABLE}
+    missing = dict.fromkeys(("npu_rknn", "af_native"), Reason.NOT_INSTALLED)
+    assert reasons(plan) == missing | {"gpu_vulkan": Reason.UNAVAILABLE}
     details = {item.target: item.detail for item in plan.rejections}
     assert "rknn-toolkit-lite2" in details["npu_rknn"]
     assert details["gpu_vulkan"] == "/dev/dri missing; load the driver"
@@ -148,7 +153,7 @@ def test_weights_and_cache_must_fit_free_memory(smollm2: ModelSpec, roomy: Devic
     short = replace(roomy, memory_free_bytes=492_000_000)
     plan = choose(smollm2, {"cpu_onnx": OK}, device=short)
     assert reasons(plan)["cpu_onnx"] is Reason.NO_MEMORY
-    assert "needs 0.49 GB with its cache, 0.49 GB free" in plan.rejections[0].detail
+    assert "needs 0.49 GB with its cache, 0.49 GB free" in detail(plan, "cpu_onnx")
     assert order(choose(smollm2, {"cpu_onnx": OK}, device=short, max_seq_len=1024)) == ["cpu_onnx"]
 
 
@@ -169,7 +174,7 @@ def test_file_must_fit_storage_unless_it_is_there(smollm2: ModelSpec, roomy: Dev
 def test_model_file_above_the_boards_limit_is_refused(make_model: MakeModel, rk3588: DeviceProfile) -> None:
     plan = choose(make_model(7e9), ALL, device=rk3588)
     assert plan.choices == ()
-    assert "3.5 GB file, at most 2.0 GB here" in plan.rejections[0].detail
+    assert "3.5 GB file, at most 2.0 GB here" in detail(plan, "cpu_onnx")
 
 
 def test_same_question_has_the_same_answer(smollm2: ModelSpec, rk3588: DeviceProfile) -> None:
@@ -188,8 +193,20 @@ def test_plan_prints_in_a_dozen_lines_and_as_json(smollm2: ModelSpec, rk3588: De
         assert part in text
     data = json.loads(json.dumps(plan.as_dict()))
     assert [choice["target"] for choice in data["choices"]] == ["cpu_onnx", "reference"]
-    assert data["rejections"][0] == {
+    assert {
         "target": "npu_rknn",
         "reason": "not_installed",
-        "detail": plan.rejections[0].detail,
-    }
+        "detail": detail(plan, "npu_rknn"),
+    } in data["rejections"]
+
+
+def test_native_kernels_come_before_onnx_runtime_and_their_absence_has_a_remedy(
+    smollm2: ModelSpec, roomy: DeviceProfile
+) -> None:
+    built = {"af_native": OK, "cpu_onnx": OK, "reference": OK}
+    assert order(choose(smollm2, built, device=roomy)) == ["af_native", "cpu_onnx", "reference"]
+
+    lacking = built | {"af_native": Probe(is_available=False, detail="no C++ compiler; install one")}
+    plan = choose(smollm2, lacking, device=roomy)
+    assert order(plan) == ["cpu_onnx", "reference"]
+    assert "no af_native (unavailable): no C++ compiler; install one" in "\n".join(plan.lines())

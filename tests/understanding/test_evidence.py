@@ -31,6 +31,15 @@ def judge(text: str, calls: list[tuple[str, Args, str]], home: HomeView, words: 
         ("the lamp in the kitchen mate", [("turn_on", {}, "light.desk")], Level.NONE),
         ("paint the desk lamp red", [("turn_on", {}, "light.desk")], Level.NONE),
         ("unlock the front door mate", [("lock", {}, "lock.front_door")], Level.NONE),
+        ("lock the back door and unlock the front door mate", [("unlock", {}, "lock.front_door")], Level.NONE),
+        (
+            "dim the desk lamp and open the curtain mate",
+            [("adjust_brightness", {"step": -20}, "light.desk")],
+            Level.NONE,
+        ),
+        ("sure open the garage door", [("open_cover", {}, "cover.living_room_curtain")], Level.NONE),
+        ("sure open the garage door", [("open_cover", {}, "cover.garage_door")], Level.FULL),
+        ("mate open the blind", [("open_cover", {}, "cover.living_room_curtain")], Level.NONE),
         ("brighten the desc lamp mate", [("adjust_brightness", {"step": 20}, "light.desk")], Level.FULL),
     ],
 )

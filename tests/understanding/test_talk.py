@@ -24,11 +24,15 @@ def test_the_app_says_everything_in_both_languages(language: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"undoo": []}, "unknown key 'undoo'; known are .*undo"),
-        ({"undo": "undo"}, "undo is str, wanted a list"),
+        ({"undoo": []}, "unknown key 'undoo'; did you mean 'undo'"),
+        ({"undo": "undo"}, "undo is 'undo', wanted a list"),
         ({"also": ["("]}, "also: .* is no regular expression"),
-        ({"ordinals": []}, "ordinals is list, wanted a mapping"),
+        ({"ordinals": []}, "ordinals is a list, wanted a mapping"),
         ({"hints": {"[": "x"}}, "hints: .* is no regular expression"),
+        ({"undo": [{"a": "b"}]}, r"undo\[0\] is a mapping, wanted a word"),
+        ({"also": ["and so"]}, r"also: 'and so' lacks the group \(\?P<rest>"),
+        ({"frames": ["set {it}"]}, r"frames: 'set \{it\}', wanted \{rest\} once"),
+        ({"digits": {"one": ["one"]}}, "digits: the key is 'one', wanted a whole number"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(raw: dict[str, object], message: str) -> None:

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .common import can, clamp, is_simulated, number, refuse, to
+from .common import OFF_STATES, can, clamp, is_simulated, number, refuse, to
 
 PLAYER = ("media_player",)
 MAX_QUERY = 200
+SILENT = OFF_STATES | {"idle"}
 
 
 @tool(types=PLAYER)
@@ -22,13 +23,13 @@ def media_resume(device: Device) -> Decision:
 @tool(types=PLAYER)
 def media_pause(device: Device) -> Decision:
     """Pause what is playing."""
-    return to(device, "paused")
+    return refuse("not_playing", device) if device.state in SILENT else to(device, "paused")
 
 
 @tool(types=PLAYER)
 def media_stop(device: Device) -> Decision:
     """Stop what is playing."""
-    return to(device, "idle")
+    return refuse("not_playing", device) if device.state in OFF_STATES else to(device, "idle")
 
 
 @tool(types=PLAYER)

@@ -167,3 +167,9 @@ def test_a_scene_becomes_one_change_per_device(app: App) -> None:
 
 def test_a_scene_of_another_hub_is_passed_on(change: Run) -> None:
     assert change("activate_scene", make("scene", endpoint="http://10.0.0.1/")) == Change()
+
+
+@pytest.mark.parametrize("state", ["off", "idle", "standby"])
+def test_what_plays_nothing_is_not_said_to_be_paused(state: str, refusal: Run) -> None:
+    player = Device("media_player.tv", "TV", "media_player", state=state)
+    assert refusal("media_pause", player)[0] == "not_playing"

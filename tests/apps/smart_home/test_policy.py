@@ -84,3 +84,79 @@ def test_a_scene_of_another_hub_is_judged_by_its_name(app: App) -> None:
     assert verdict(app, "activate_scene", Device("scene.x", "Open Garage", "scene")) is Verdict.CONFIRM
     assert verdict(app, "run_script", Device("script.x", "全屋解锁", "script")) is Verdict.CONFIRM
     assert verdict(app, "activate_scene", Device("scene.x", "Dinner", "scene")) is Verdict.ALLOW
+
+
+ENTRANCES = [
+    "Front Entrance",
+    "Front Door",
+    "Door",
+    "Garage",
+    "Garage Relay",
+    "GarageDoor",
+    "Frontgate",
+    "Gate1",
+    "Deadbolt",
+]
+ENTRANCES += [
+    "Maglock",
+    "Barrier",
+    "Garage doors",
+    "Garage door light relay",
+    "前门开关",
+    "房门",
+    "入户门",
+    "单元门",
+    "道闸",
+    "电动门",
+]
+
+
+@pytest.mark.parametrize("kind", ["switch", "light", "fan"])
+@pytest.mark.parametrize("name", ENTRANCES)
+def test_whatever_is_called_like_an_entrance_is_asked_about(app: App, kind: str, name: str) -> None:
+    assert verdict(app, "turn_on", Device(f"{kind}.x", name, kind)) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize(
+    "device", [cover("Front Door", "shutter"), cover("Roller doors", "curtain"), cover("入户门", "blind")]
+)
+def test_a_cover_that_is_called_a_door_is_no_curtain(app: App, device: Device) -> None:
+    assert verdict(app, "open_cover", device) is Verdict.CONFIRM
+
+
+def test_every_name_of_a_lamp_must_be_one(app: App) -> None:
+    relay = Device("switch.x", "Light", "switch", aliases=("garage door opener",))
+    assert verdict(app, "turn_on", relay) is Verdict.CONFIRM
+    assert (
+        verdict(app, "turn_on", replace(relay, aliases=("hall lamp", "门厅灯", "Front Door Lights 2"))) is Verdict.ALLOW
+    )
+
+
+@pytest.mark.parametrize("name", ["Ovens", "Space-heaters", "Fireplaces", "Hot plate", "电炉", "暖风机", "Heater"])
+@pytest.mark.parametrize("kind", ["switch", "fan", "light"])
+def test_what_gets_hot_is_asked_about_in_the_plural_too(app: App, kind: str, name: str) -> None:
+    assert verdict(app, "turn_on", Device(f"{kind}.x", name, kind)) is Verdict.CONFIRM
+    assert verdict(app, "turn_off", Device(f"{kind}.x", name, kind)) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("name", ["Breakers", "Fridges", "Sirens", "CPAP machine", "呼吸机", "Burglar Alarm"])
+@pytest.mark.parametrize("kind", ["switch", "light"])
+def test_what_keeps_people_safe_is_not_switched_off_unasked(app: App, kind: str, name: str) -> None:
+    assert verdict(app, "turn_off", Device(f"{kind}.x", name, kind)) is Verdict.CONFIRM
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Water Heater",
+        "Outdoor Plug",
+        "Clock Radio",
+        "Doorbell",
+        "Garage Light",
+        "Coffee Machine",
+        "Hallway Fan",
+        "热水器",
+    ],
+)
+def test_harmless_names_that_sound_alike_stay_free(app: App, name: str) -> None:
+    assert verdict(app, "turn_on", Device("switch.x", name, "switch")) is Verdict.ALLOW

@@ -1,0 +1,41 @@
+"""What a sentence says that its reading has passed over: forbidding words that were cut off, and commands in quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from agentkit.types import Understanding
+from agentkit.understanding.entries import Role
+from agentkit.understanding.guard import GuardHit, guard, is_mixed
+from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.normalise import Normalised, fold, normalise, spell
+from agentkit.understanding.words import Words
+
+_QUOTED = re.compile(r'"([^"]+)"|(?<!\w)\'([^\']+)\'(?!\w)')
+
+
+def cut_guard(text: Normalised, words: Mapping[str, Words]) -> GuardHit | None:
+    """Find what forbids acting in the part before a correction ("do not, I mean, turn it on")."""
+    cuts = [text.taken_back]
+    if is_mixed(text.original):
+        cuts += [normalise(text.original, k, w).taken_back for k, w in words.items() if k != text.language]
+    hits = (guard(cut, own) for cut in cuts if cut for own in words.values())
+    return next((hit for hit in hits if hit is not None), None)
+
+
+def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, words: Words) -> GuardHit | None:
+    """Find a verb inside quotes with words outside them, unless the quoted words are what is added, played or said."""
+    spelled = spell(text.original)
+    for quote in _QUOTED.finditer(spelled):
+        said = fold(quote[1] or quote[2], words)
+        outside = fold(spelled[: quote.start()] + " " + spelled[quote.end() :], words)
+        is_free_text = any(said in fold(v, words) for i in found.intents for v in i.args.values() if isinstance(v, str))
+        if outside and not is_free_text and any(m.role is Role.ACT for m in lexicon.mentions(said)):
+            return GuardHit("report", quote[0])
+    return None
+
+
+def keeps_no(folded: str, mended: str, words: Words) -> bool:
+    """Whether a sentence that was mended by its sound still holds every "no" of the one that was heard."""
+    return all(mended.count(no) >= folded.count(no) for no in words.no)

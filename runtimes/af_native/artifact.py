@@ -1,0 +1,98 @@
+"""The packed file: a page that says what it is, then the tensors; mapped, the file is the weights.
+
+It is written beside its place, flushed and renamed, and its checksum is compared whenever it is opened: a damaged,
+cut-off or foreign file is packed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentkit.compiler.checkpoint import Checkpoint
+from agentkit.decoder.identity import identity
+from agentkit.errors import CheckpointError
+from runtimes.af_native.layout import PAGE, Layout
+from runtimes.af_native.library import Library
+from runtimes.af_native.packing import pack_matrix
+
+MAGIC = b"AFNATIVE"
+VERSION = 1
+"""Raised whenever the same checkpoint packs to other bytes."""
+_HEADER = struct.Struct("<8sQ32s32s")
+"""Magic, bytes of all tensors, digest of the key, checksum of the tensors."""
+Weights = NDArray[np.uint8]
+
+
+def ensure_packed(
+    checkpoint: Checkpoint, layout: Layout, precision: str, *, library: Library, cache_dir: Path
+) -> Weights:
+    """Map the packed tensors as [n_bytes] u8, packing now if need be. Raises CheckpointError."""
+    key = _key(checkpoint, layout, precision)
+    path = cache_dir / f"{checkpoint.path.resolve().stem}-{precision}-{key.hex()[:16]}.af"
+    weights = _map(path, layout, key, library)
+    if weights is not None:
+        return weights
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        _write(path, checkpoint, layout, key, library)
+    except OSError as err:
+        raise CheckpointError(
+            f"{cache_dir}: cannot write the packed model ({err}); free space or choose another"
+        ) from err
+    weights = _map(path, layout, key, library)
+    if weights is None:
+        raise CheckpointError(f"{path}: the packed model cannot be read back; check the disk or choose another cache")
+    return weights
+
+
+def _key(checkpoint: Checkpoint, layout: Layout, precision: str) -> bytes:
+    places = [(name, m.form, m.n_rows, m.n_columns, m.offset) for name, m in layout.matrices.items()]
+    text = json.dumps([VERSION, *identity(checkpoint.path), precision, places])
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _map(path: Path, layout: Layout, key: bytes, library: Library) -> Weights | None:
+    """Map the file, or None if it is not there or not what it should be."""
+    try:
+        with path.open("rb") as file:
+            magic, n_bytes, file_key, checksum = _HEADER.unpack(file.read(_HEADER.size))
+            if (magic, n_bytes, file_key) != (MAGIC, layout.n_bytes, key):
+                return None
+            if os.fstat(file.fileno()).st_size != PAGE + layout.n_bytes:
+                return None
+            weights = np.memmap(file, np.uint8, mode="r", offset=PAGE, shape=(layout.n_bytes,))
+    except (OSError, ValueError, struct.error):
+        return None
+    return weights if library.sum(weights.ctypes.data, weights.size) == checksum else None
+
+
+def _write(path: Path, checkpoint: Checkpoint, layout: Layout, key: bytes, library: Library) -> None:
+    handle, name = tempfile.mkstemp(prefix=".packing-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            file.truncate(PAGE + layout.n_bytes)
+            for vector in layout.vectors.values():
+                file.seek(PAGE + vector.offset)
+                file.write(np.ascontiguousarray(checkpoint.tensor(vector.name), np.float32).data)
+            for matrix in layout.matrices.values():
+                file.seek(PAGE + matrix.offset)
+                file.write(np.ascontiguousarray(pack_matrix(checkpoint, matrix)).data)
+            file.flush()
+            packed = np.memmap(file, np.uint8, mode="r", offset=PAGE, shape=(layout.n_bytes,))
+            checksum = library.sum(packed.ctypes.data, packed.size)
+            file.seek(0)
+            file.write(_HEADER.pack(MAGIC, layout.n_bytes, key, checksum))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

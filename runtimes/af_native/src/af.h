@@ -1,0 +1,69 @@
+// The C interface of the library: plain structs and functions, called from Python through ctypes.
+//
+// The caller owns all memory (weights, cache, scratch); the library owns only its threads. Shapes are checked by the
+// caller; the library trusts them.
+#pragma once
+#include <cstdint>
+
+// How the codes of a matrix are stored; see docs/kernels.md for the order of bytes.
+enum AfForm : int32_t {
+  AF_F32 = 0,       // weight = value
+  AF_INT8 = 1,      // weight = scale * (code - 128)
+  AF_INT4 = 2,      // weight = scale * (code - 8)
+  AF_INT4_MIN = 3,  // weight = scale * code + minimum
+};
+
+// Rows are in tiles of 16, columns in blocks of 32; both are padded with zeros to whole tiles and blocks.
+struct AfMatrix {
+  const uint8_t* data;
+  int32_t n_tiles;
+  int32_t n_blocks;
+  int32_t form;
+  int32_t unused;
+};
+
+struct AfLayer {
+  AfMatrix qkv;      // rows: q heads, k heads, v heads
+  AfMatrix o;
+  AfMatrix gate_up;  // tiles alternate: gate 0, up 0, gate 1, up 1 …
+  AfMatrix down;
+  const float* attn_norm;
+  const float* ffn_norm;
+};
+
+struct AfModel {
+  int32_t n_layers, hidden_size, n_heads, n_kv_heads, head_dim, ffn_size, vocab_size;
+  int32_t padded_head_dim;  // of a cache row: K takes that many values, V follows
+  int32_t max_rows;         // longest step
+  int32_t n_threads;
+  float rms_norm_eps;
+  int32_t max_seq_len;      // rows of a cache slot
+  const AfLayer* layers;
+  const float* final_norm;
+  AfMatrix embed, head;
+  const float* rope;  // [position][head_dim / 2] cosines, then as many sines, per position
+  uint8_t* scratch;   // af_scratch_bytes, 64-byte aligned
+};
+
+struct AfStep {
+  const int64_t* token_ids;  // [n_rows]
+  int32_t n_rows;            // those that count, without padding
+  int32_t start;             // rows in the cache before this step
+  uint16_t* cache;           // f16, the slot's rows of layer 0: [position][kv head][2 * padded_head_dim]
+  int64_t layer_stride;      // values from one layer to the next
+  float* logits;             // [vocab_size rounded up to 16] f32, of the last row
+};
+
+extern "C" {
+// Names of the instruction sets compiled in that this processor has, best first, separated by spaces.
+const char* af_instruction_sets();
+int64_t af_scratch_bytes(const AfModel* model);
+// Start the threads; null if the instruction set is unknown.
+struct AfEngine* af_open(const AfModel* model, const char* instruction_set);
+void af_step(struct AfEngine* engine, const AfStep* step);
+void af_close(struct AfEngine* engine);
+// A checksum of whole 64-byte lines; finds damage, not malice.
+void af_sum(const uint8_t* data, int64_t n_bytes, uint64_t* sums /* [4] */);
+// Read n_bytes with n_threads and return the seconds it took: what memory gives at best.
+double af_read(const uint8_t* data, int64_t n_bytes, int32_t n_threads, const char* instruction_set);
+}

@@ -1,0 +1,178 @@
+// Products of one block: 16 rows by 32 columns of codes with 32 activations, as 16 sums of integers.
+//
+// A block of codes is eight groups of four columns; a group is 64 bytes, four consecutive columns of row 0, of row 1 …
+// In 4 bits, group g lies in the low half and group g + 4 in the high half of the same 64 bytes.
+// `Codes` is a block unpacked once and used for every token; SHIFT is what unpacking took off each code.
+
+#if AF_WIDTH == 16
+struct Codes {
+  __m512i group[8];
+};
+template <int BITS>
+constexpr int SHIFT = 0;
+
+template <int BITS>
+inline Codes unpack(const uint8_t* p) {
+  Codes c;
+  const __m512i low = _mm512_set1_epi8(15);
+  for (int i = 0; i < (BITS == 8 ? 8 : 4); i++) {
+    const __m512i v = _mm512_loadu_si512(p + 64 * i);
+    if (BITS == 8) {
+      c.group[i] = v;
+    } else {
+      c.group[i] = _mm512_and_si512(v, low);
+      c.group[i + 4] = _mm512_and_si512(_mm512_srli_epi16(v, 4), low);
+    }
+  }
+  return c;
+}
+
+template <int BITS>
+inline void dot(const Codes& c, const int8_t* x, vi* sums) {
+  __m512i sum = _mm512_setzero_si512();
+  for (int g = 0; g < 8; g++) {
+    int32_t four;
+    __builtin_memcpy(&four, x + 4 * g, 4);
+    sum = _mm512_dpbusd_epi32(sum, c.group[g], _mm512_set1_epi32(four));
+  }
+  sums[0] = (vi)sum;
+}
+
+#elif AF_WIDTH == 8
+struct Codes {
+  __m256i group[8][2];
+};
+template <int BITS>
+constexpr int SHIFT = 0;
+
+template <int BITS>
+inline Codes unpack(const uint8_t* p) {
+  Codes c;
+  const __m256i low = _mm256_set1_epi8(15);
+  for (int i = 0; i < (BITS == 8 ? 8 : 4); i++) {
+    for (int half = 0; half < 2; half++) {
+      const __m256i v = _mm256_loadu_si256((const __m256i*)(p + 64 * i + 32 * half));
+      if (BITS == 8) {
+        c.group[i][half] = v;
+      } else {
+        c.group[i][half] = _mm256_and_si256(v, low);
+        c.group[i + 4][half] = _mm256_and_si256(_mm256_srli_epi16(v, 4), low);
+      }
+    }
+  }
+  return c;
+}
+
+inline __m256i four_of(const int8_t* x) {
+  int32_t four;
+  __builtin_memcpy(&four, x, 4);
+  return _mm256_set1_epi32(four);
+}
+
+#if defined(__AVXVNNI__)
+template <int BITS>
+inline void dot(const Codes& c, const int8_t* x, vi* sums) {
+  for (int half = 0; half < 2; half++) {
+    __m256i sum = _mm256_setzero_si256();
+    for (int g = 0; g < 8; g++) sum = _mm256_dpbusd_avx_epi32(sum, c.group[g][half], four_of(x + 4 * g));
+    sums[half] = (vi)sum;
+  }
+}
+#else
+// Pairs of products are added in 16 bits: eight groups of 4-bit codes stay below 8 * 2 * 15 * 127 = 30480. Codes of
+// 8 bits are taken as two halves of 4, so that nothing saturates.
+template <int BITS>
+inline void dot(const Codes& c, const int8_t* x, vi* sums) {
+  const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
+  for (int half = 0; half < 2; half++) {
+    __m256i lows = _mm256_setzero_si256(), highs = _mm256_setzero_si256();
+    for (int g = 0; g < 8; g++) {
+      const __m256i codes = c.group[g][half], four = four_of(x + 4 * g);
+      if (BITS == 8) {
+        lows = _mm256_add_epi16(lows, _mm256_maddubs_epi16(_mm256_and_si256(codes, low), four));
+        const __m256i high = _mm256_and_si256(_mm256_srli_epi16(codes, 4), low);
+        highs = _mm256_add_epi16(highs, _mm256_maddubs_epi16(high, four));
+      } else {
+        lows = _mm256_add_epi16(lows, _mm256_maddubs_epi16(codes, four));
+      }
+    }
+    __m256i sum = _mm256_madd_epi16(lows, ones);
+    if (BITS == 8) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(_mm256_madd_epi16(highs, ones), 4));
+    sums[half] = (vi)sum;
+  }
+}
+#endif
+
+#elif defined(__ARM_FEATURE_DOTPROD) && !defined(AF_PORTABLE)
+struct Codes {
+  int8x16_t group[8][4];
+};
+template <int BITS>
+constexpr int SHIFT = BITS == 8 ? 128 : 8;  // the instruction takes signed codes
+
+template <int BITS>
+inline Codes unpack(const uint8_t* p) {
+  Codes c;
+  for (int i = 0; i < (BITS == 8 ? 8 : 4); i++) {
+    for (int part = 0; part < 4; part++) {
+      const uint8x16_t v = vld1q_u8(p + 64 * i + 16 * part);
+      if (BITS == 8) {
+        c.group[i][part] = vreinterpretq_s8_u8(veorq_u8(v, vdupq_n_u8(128)));
+      } else {
+        const int8x16_t eight = vdupq_n_s8(8);
+        c.group[i][part] = vsubq_s8(vreinterpretq_s8_u8(vandq_u8(v, vdupq_n_u8(15))), eight);
+        c.group[i + 4][part] = vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(v, 4)), eight);
+      }
+    }
+  }
+  return c;
+}
+
+template <int BITS>
+inline void dot(const Codes& c, const int8_t* x, vi* sums) {
+  const int8x16_t first = vld1q_s8(x), second = vld1q_s8(x + 16);
+  for (int part = 0; part < 4; part++) {
+    int32x4_t sum = vdupq_n_s32(0);
+    sum = vdotq_laneq_s32(sum, c.group[0][part], first, 0);
+    sum = vdotq_laneq_s32(sum, c.group[1][part], first, 1);
+    sum = vdotq_laneq_s32(sum, c.group[2][part], first, 2);
+    sum = vdotq_laneq_s32(sum, c.group[3][part], first, 3);
+    sum = vdotq_laneq_s32(sum, c.group[4][part], second, 0);
+    sum = vdotq_laneq_s32(sum, c.group[5][part], second, 1);
+    sum = vdotq_laneq_s32(sum, c.group[6][part], second, 2);
+    sum = vdotq_laneq_s32(sum, c.group[7][part], second, 3);
+    sums[part] = (vi)sum;
+  }
+}
+
+#else
+struct Codes {
+  int16_t column[BLOCK][TILE];
+};
+template <int BITS>
+constexpr int SHIFT = 0;
+
+template <int BITS>
+inline Codes unpack(const uint8_t* p) {
+  Codes c;
+  for (int g = 0; g < (BITS == 8 ? 8 : 4); g++) {
+    for (int row = 0; row < TILE; row++) {
+      for (int k = 0; k < 4; k++) {
+        const uint8_t byte = p[64 * g + 4 * row + k];
+        c.column[4 * g + k][row] = BITS == 8 ? byte : byte & 15;
+        if (BITS == 4) c.column[4 * g + 16 + k][row] = byte >> 4;
+      }
+    }
+  }
+  return c;
+}
+
+template <int BITS>
+inline void dot(const Codes& c, const int8_t* x, vi* sums) {
+  int32_t sum[TILE] = {};
+  for (int k = 0; k < BLOCK; k++) {
+    for (int row = 0; row < TILE; row++) sum[row] += c.column[k][row] * x[k];
+  }
+  __builtin_memcpy(sums, sum, sizeof sum);
+}
+#endif
