@@ -3,7 +3,7 @@
 .POSIX:
 .SUFFIXES:
 .NOTPARALLEL:
-.PHONY: run test check lint types tests model bench native-check native-threads native-arm clean help
+.PHONY: run test check lint types tests model bench train-check native-check native-threads native-arm clean help
 
 APP = apps/smart_home
 PY = .venv/bin/python
@@ -33,6 +33,9 @@ model: $(RUN) ## Pull the default model; nothing happens if it is there already
 
 bench: $(BENCH) model ## Measure against llama.cpp (builds it once, some minutes)
 	$(PY) -m agentkit.cli.main bench compare --peer llama_cpp $(ARGS)
+
+train-check: ## Check the training of the home model; wants PyTorch in .venv (models/home/README.md)
+	cd models/home/train && ../../../$(PY) -m pytest -p no:cacheprovider check_train.py $(ARGS)
 
 SANITIZED = ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=halt_on_error=1 TSAN_OPTIONS=halt_on_error=1
 

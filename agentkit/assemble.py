@@ -84,10 +84,12 @@ class LazyDecoder:
 class Assembly:
     """What agents of one app share, whatever their home: words, sentences, templates and the model."""
 
-    def __init__(self, app: App, *, decoder: Callable[[], Decoder] | None = None):
+    def __init__(
+        self, app: App, *, decoder: Callable[[], Decoder] | None = None, larger: Callable[[], Decoder] | None = None
+    ):
         """Read the app's language data. Raises ConfigError for what cannot be used.
 
-        `decoder` is called when a sentence first needs the model; None = templates only.
+        `decoder` is called when a sentence first needs the model, `larger` when that did not understand; None = none.
         """
         self._app = app
         self._words = {
@@ -104,7 +106,7 @@ class Assembly:
             app.path,
             words=self._words,
             tools=app.tools,
-            decoder=None if decoder is None else LazyDecoder(decoder),
+            decoders=[LazyDecoder(opens) for opens in (decoder, larger) if opens is not None],
         )
 
     def open(
@@ -163,11 +165,12 @@ def build_agent(
     home: Home,
     *,
     decoder: Callable[[], Decoder] | None = None,
+    larger: Callable[[], Decoder] | None = None,
     state_dir: Path | None = None,
     policy: Sequence[PolicyRule] | None = None,
 ) -> Live:
     """Build the one agent of a home; see Assembly for the arguments. Raises ConfigError."""
-    return Assembly(app, decoder=decoder).open(home, state_dir=state_dir, policy=policy)
+    return Assembly(app, decoder=decoder, larger=larger).open(home, state_dir=state_dir, policy=policy)
 
 
 def _limits(app: App) -> AgentLimits:

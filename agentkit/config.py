@@ -63,6 +63,8 @@ class App:
     """Where the code for rules with `then: pin` comes from."""
     model: str | None = None
     """Name in the model manifest; None = templates only."""
+    larger_model: str | None = None
+    """Name of a second model, which is asked about what the first one did not understand."""
     manifest: Path | None = None
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
@@ -78,7 +80,19 @@ class App:
                     yield f"{tool.name.replace('_', ' ')} {device.name}"
 
 
-KEYS = ("name", "home", "languages", "model", "manifest", "target", "limits", "schedule", "pin", "policy")
+KEYS = (
+    "name",
+    "home",
+    "languages",
+    "model",
+    "larger_model",
+    "manifest",
+    "target",
+    "limits",
+    "schedule",
+    "pin",
+    "policy",
+)
 LIMIT_KEYS = tuple(f.name for f in fields(Limits))
 MOST: Mapping[str, int] = MappingProxyType(
     {
@@ -146,6 +160,7 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         ),
         pin=None if pin is None else read_pin_source(pin, folder),
         model=take(document, "model", str, None),
+        larger_model=take(document, "larger_model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),
         limits=limits,

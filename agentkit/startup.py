@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,13 @@ class LazyModel:
         self._app, self._say = app, say
         self._lock = threading.Lock()
         self._model: Model | None = None
+        second = replace(app, model=app.larger_model, larger_model=None)
+        self._larger = None if app.larger_model is None else LazyModel(second, say)
+
+    @property
+    def larger_decoder(self) -> Callable[[], Decoder] | None:
+        """How to open the larger model; None if the app has none."""
+        return None if self._larger is None else self._larger.decoder
 
     def decoder(self) -> Decoder:
         """Return the warm decoder, opening it if need be. Raises what `open_model` raises."""
@@ -91,7 +98,9 @@ class LazyModel:
             return self._model
 
     def close(self) -> None:
-        """Close the decoder if it is open."""
+        """Close the decoders that are open."""
+        if self._larger is not None:
+            self._larger.close()
         with self._lock:
             if self._model is not None:
                 self._model.decoder.close()
@@ -146,6 +155,7 @@ def _build(loaded: Loaded, lazy: LazyModel, say: Say) -> Live:
         loaded.app,
         loaded.app.home,
         decoder=lazy.decoder if loaded.has_model else None,
+        larger=lazy.larger_decoder if loaded.has_model else None,
         state_dir=loaded.state_dir,
     )
     for warning in (*live.registry.warnings, *live.schedule.warnings):

@@ -8,8 +8,12 @@ import pytest
 
 from agentkit.assemble import Assembly, build_agent
 from agentkit.config import App, load_app
+from agentkit.decoder.backend import SessionOptions
 from agentkit.decoder.decoder import Decoder
+from agentkit.decoder.open import open_decoder
 from agentkit.errors import NoTarget
+from agentkit.fetch import pull
+from agentkit.manifest import find_manifest, find_model, load_manifest
 from agentkit.types import Outcome, Utterance
 
 APP = Path(__file__).parents[1] / "apps" / "smart_home"
@@ -33,6 +37,25 @@ def test_a_sentence_that_needs_the_model_opens_it(app: App) -> None:
     live = build_agent(app, app.home, decoder=no_target)
     with pytest.raises(NoTarget, match="nothing planned"):
         live.agent.handle(Utterance("it is far too gloomy beside the desk lamp for my liking"))
+
+
+def test_larger_model_opens_only_after_the_home_model_has_refused(app: App, tmp_path: Path) -> None:
+    opened: list[str] = []
+    weights = find_model(load_manifest(find_manifest(app.manifest)), app.model).artifacts[0]
+    decoder = open_decoder(
+        [("cpu_onnx", None)], pull(weights, home=tmp_path), SessionOptions(max_seq_len=512), tmp_path / "compiled"
+    )
+
+    def larger() -> Decoder:
+        opened.append("larger")
+        return no_target()
+
+    live = build_agent(app, app.home, decoder=lambda: decoder, larger=larger)
+    live.agent.handle(Utterance("turn on the desk lamp"))
+    assert opened == []
+    with pytest.raises(NoTarget):
+        live.agent.handle(Utterance("what is the tallest mountain in peru"))
+    assert opened == ["larger"]
 
 
 def test_states_survive_a_restart(app: App, tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 import pytest
 
 from agentkit.artifact import FileSource, HfSource, HttpSource, PypiSource, parse_source
+from agentkit.compiler.checkpoint import load_checkpoint, tensor_shapes
 from agentkit.errors import ConfigError, ManifestError
+from agentkit.fetch.store import check_content
 from agentkit.manifest import find_manifest, find_model, load_manifest
 
 SHIPPED = Path(__file__).parent.parent / "models" / "manifest.yaml"
@@ -133,3 +136,16 @@ def test_manifest_is_found_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert find_manifest(Path("x.yaml"), env={}) == Path("x.yaml")
     assert find_manifest(env={"AGENTKIT_MANIFEST": "/y.yaml"}) == Path("/y.yaml")
     assert find_manifest(env={}).resolve() == SHIPPED.resolve()
+
+
+def test_home_model_lies_beside_the_manifest_as_promised() -> None:
+    model = load_manifest(SHIPPED).models["agentkit-home-6m"]
+    (artifact,) = model.artifacts
+    source = parse_source(artifact.source)
+
+    assert isinstance(source, FileSource)
+    check_content(artifact, SHIPPED.parent / source.path)
+    assert artifact.size < 7_000_000
+    checkpoint = load_checkpoint(SHIPPED.parent / source.path)
+    assert sum(math.prod(checkpoint.shape(name)) for name in tensor_shapes(checkpoint.spec)) == model.parameters
+    assert (checkpoint.spec.n_layers, checkpoint.spec.hidden_size) == (model.shape.n_layers, model.shape.hidden_size)

@@ -89,7 +89,8 @@ def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home
     from agentkit.startup import LazyModel
 
     lazy = LazyModel(app, lambda line: print(line, file=sys.stderr, flush=True))
-    assembly = Assembly(app, decoder=lazy.decoder if has_model and app.model is not None else None)
+    opens = has_model and app.model is not None
+    assembly = Assembly(app, decoder=lazy.decoder if opens else None, larger=lazy.larger_decoder if opens else None)
     rules = app.policy if policy == "app" else ()
     try:
         yield lambda home, now: assembly.open(home, policy=rules, now=now, clock=lambda: 0.0)

@@ -50,7 +50,8 @@ def rehearse_command(
     loaded = load_app(app, config)
     scripts = {path: read_dialogues(path, loaded) for path in find_files(loaded.path, paths or ())}
     lazy = LazyModel(loaded, lambda line: print(line, file=sys.stderr, flush=True))
-    assembly = Assembly(loaded, decoder=lazy.decoder if loaded.model is not None and not no_model else None)
+    opens = loaded.model is not None and not no_model
+    assembly = Assembly(loaded, decoder=lazy.decoder if opens else None, larger=lazy.larger_decoder if opens else None)
     rehearsal = Rehearsal(loaded, assembly, seed=seed if mutate else None)
     try:
         reports = [rehearsal.run(path, dialogues) for path, dialogues in scripts.items()]

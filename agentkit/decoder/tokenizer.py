@@ -59,13 +59,7 @@ class Tokenizer:
         splitter = self._splitter if allow_special else self._added_splitter
         if not allow_special:
             text = text.replace(GUARD, "")
-        ids: list[int] = []
-        for index, part in enumerate(splitter.split(text) if splitter else [text]):
-            if index % 2:  # a captured special token
-                ids.append(self._ids[part])
-            elif plain := part.replace(GUARD, ""):
-                ids += self._encode_plain(" " + plain if self.vocabulary.has_space_prefix else plain)
-        return ids
+        return self._encode_parts(text, splitter, prefix=" " if self.vocabulary.has_space_prefix else "")
 
     def encode_prompt(self, rendered: str) -> list[int]:
         """Tokenise a whole rendered prompt, beginning with bos_id where the checkpoint wants it."""
@@ -80,7 +74,16 @@ class Tokenizer:
 
     def encode_continuation(self, text: str) -> list[int]:
         """Tokenise plain text that follows other text directly: no special tokens, no space in front."""
-        return self._encode_plain(text) if text else []
+        return self._encode_parts(text, self._added_splitter, prefix="")
+
+    def _encode_parts(self, text: str, splitter: re.Pattern[str] | None, *, prefix: str) -> list[int]:
+        ids: list[int] = []
+        for index, part in enumerate(splitter.split(text) if splitter else [text]):
+            if index % 2:  # a captured token that is cut out
+                ids.append(self._ids[part])
+            elif plain := part.replace(GUARD, ""):
+                ids += self._encode_plain(prefix + plain)
+        return ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """Turn ids into text, leaving control tokens out; bytes that are no UTF-8 become U+FFFD."""

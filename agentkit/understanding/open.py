@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 
 def open_understander(
-    folder: Path, *, words: Mapping[str, Words], tools: Mapping[str, Tool], decoder: Generator | None = None
+    folder: Path, *, words: Mapping[str, Words], tools: Mapping[str, Tool], decoders: Sequence[Generator] = ()
 ) -> Understander:
-    """Build the understander of an app folder; without a decoder, templates only. Raises ConfigError."""
+    """Build the understander of an app folder; without a decoder, templates only. Raises ConfigError.
+
+    `decoders`: the models that are asked about what the templates left over, in this order.
+    """
     path = folder / "templates.yaml"
     templates = load_templates(path, tools=tools) if path.exists() else TemplateMap()
-    if decoder is None:
+    if not decoders:
         return Understander(words=words, templates=templates, tools=tools)
-    from agentkit.understanding.model_tier import ModelTier  # the decoder's libraries are needed only with a decoder
+    from agentkit.understanding.model_tiers import OpenedTier, TierChain  # the decoder's libraries, only if needed
 
-    model = ModelTier(decoder, tools=tools, words=words, phrases=templates.phrases, text=templates.prompt)
-    return Understander(words=words, templates=templates, tools=tools, model=model)
+    phrases, text = templates.phrases, templates.prompt
+    tiers = [OpenedTier(d, tools=tools, words=words, phrases=phrases, text=text) for d in decoders]
+    return Understander(words=words, templates=templates, tools=tools, model=TierChain(tiers))

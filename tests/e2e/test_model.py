@@ -1,4 +1,4 @@
-"""The real server with the real model: start-up, warm-up and what only the model understands."""
+"""The real server with a larger model in place of its own: start-up, warm-up and what only the model understands."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from tests.e2e.process import STOP_WITHIN_S, Server, start
 
 pytestmark = pytest.mark.model
+SMOLLM2 = ("--config", "model=SmolLM2-135M-Instruct")
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = start(tmp_path_factory.mktemp("state"))
+    server = start(tmp_path_factory.mktemp("state"), *SMOLLM2)
     with contextlib.closing(server):
         server.wait_ready()
         yield server
@@ -88,7 +89,7 @@ def test_static_prompt_is_run_before_the_first_sentence(home: Server) -> None:
 def test_server_that_warms_up_is_alive_but_not_ready_and_ends_at_a_signal(
     servers: Callable[..., Server], tmp_path: Path
 ) -> None:
-    server = servers(tmp_path)
+    server = servers(tmp_path, *SMOLLM2)
     deadline = time.monotonic() + 30
     while not any(line.startswith("opening") for line in server.lines):
         assert time.monotonic() < deadline, server.output
