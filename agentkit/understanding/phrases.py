@@ -17,6 +17,7 @@ from agentkit.understanding.heads import (
     head_choices,
     is_between,
     is_cut_short,
+    is_particle_missed,
     is_placed,
     is_verb_missed,
     verb_table,
@@ -148,7 +149,7 @@ class PhraseTier:
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
-        if is_open(items, self._kind_words):
+        if is_open(items, self._kind_words) or is_particle_missed(items, verbs):
             return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()

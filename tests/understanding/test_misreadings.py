@@ -1,0 +1,61 @@
+"""Sentences whose small words decide: which verb, how many, told or asked, beside or in."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import select
+
+from .conftest import Ask
+
+
+def done(text: str, ask: Ask, view: HomeView) -> list[tuple[str, list[str]]]:
+    return [(i.tool, [d.id for d in select(i.selector, view)]) for i in ask(text, view).intents]
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        (
+            "turn on the water heater and off the tv",
+            [("turn_on", "switch.water_heater"), ("turn_off", "living_room_tv")],
+        ),
+        (
+            "switch off the bedside lamp and on the desk lamp",
+            [("turn_off", "light.bedside"), ("turn_on", "light.desk")],
+        ),
+        (
+            "turn the tv off and on the coffee machine",
+            [("turn_off", "living_room_tv"), ("turn_on", "switch.coffee_machine")],
+        ),
+        (
+            "turn up the kitchen radio and down the tv",
+            [("adjust_volume", "kitchen_radio"), ("adjust_volume", "living_room_tv")],
+        ),
+        ("开台灯和关厨房灯", [("turn_on", "light.desk"), ("turn_off", "light.kitchen")]),
+    ],
+)
+def test_a_particle_behind_and_starts_a_command_with_the_same_verb(
+    text: str, calls: list[tuple[str, str]], ask: Ask, home: HomeView
+) -> None:
+    found = done(text, ask, home)
+    assert [tool for tool, _ in found] == [tool for tool, _ in calls]
+    assert all(len(ids) == 1 and ids[0].endswith(name) for (_, ids), (_, name) in zip(found, calls, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn on the fan in the bathroom and off in the bedroom",
+        "turn off the fan in the bathroom and on in the bedroom",
+    ],
+)
+def test_a_particle_with_a_room_alone_is_not_carried_out_as_the_first_verb(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_on_before_a_second_floor_is_no_verb(ask: Ask, home: HomeView) -> None:
+    assert [t for t, _ in done("turn off the lights on the first floor and on the second floor", ask, home)] == [
+        "turn_off"
+    ]
