@@ -38,7 +38,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command
+from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -102,7 +102,7 @@ class Understander:
         words = self._words[text.language]
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
-        if (hit := cut_guard(text, self._words)) is not None:
+        if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []

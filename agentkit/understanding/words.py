@@ -114,6 +114,8 @@ class Words:
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
     """Words that mean everything else, beside what was excluded."""
+    told: tuple[re.Pattern[str], ...] = ()
+    """Clauses that tell what somebody did ("he closed it"), of the words as they were said."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
     slips: Table = field(default_factory=dict)
@@ -134,7 +136,7 @@ class Words:
     """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
 
 
-_PATTERNS = ("polite", "corrections", "exclusions", "forbids")
+_PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids")
 _TABLES = (
     *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
     *("colors", "modes", "levels", "whites", "grades"),

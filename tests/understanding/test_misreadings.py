@@ -59,3 +59,34 @@ def test_on_before_a_second_floor_is_no_verb(ask: Ask, home: HomeView) -> None:
     assert [t for t, _ in done("turn off the lights on the first floor and on the second floor", ask, home)] == [
         "turn_off"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他开了台灯",
+        "她把后门锁了",
+        "我熄咗廚房燈",
+        "我刚刚打开了电视",
+        "爸，我把窗帘拉上了",
+        "我妹妹关了空调",
+        "谁关了厨房灯？",
+        "谁把前门打开了",
+        "who switched off the desk lamp?",
+    ],
+)
+def test_what_somebody_did_is_not_done_again(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert not found.intents
+    assert (found.reply_key, found.reply_values["kind"]) == ("not_yet", "report")
+
+
+@pytest.mark.parametrize(
+    "text", ["把台灯关了", "帮我把台灯关了", "台灯关了吧", "你把台灯关了", "我们把台灯关了吧", "我出门了，把台灯关了"]
+)
+def test_a_wish_with_le_is_still_a_command(text: str, ask: Ask, home: HomeView) -> None:
+    assert done(text, ask, home) == [("turn_off", ["light.desk"])]
+
+
+def test_whether_somebody_did_it_is_asked_of_the_state(ask: Ask, home: HomeView) -> None:
+    assert done("我锁后门了吗", ask, home) == [("get_state", ["lock.back_door"])]
