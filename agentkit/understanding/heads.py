@@ -43,12 +43,18 @@ def verb_table(words: Words) -> VerbTable:
 
 
 def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
-    """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door")."""
+    """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door").
+
+    So is one whose particle follows ("switch off the power").
+    """
     for n, item in enumerate(items[:-1]):
         leads = n == 0 or items[n - 1].role is Role.ALSO
-        is_thing = item.role in (Role.KIND, Role.CLASS) and items[n + 1].role in _THINGS | {Role.ALL}
-        if leads and is_thing and (item.text,) in verbs:
+        is_kind = item.role in (Role.KIND, Role.CLASS)
+        if leads and is_kind and items[n + 1].role in _THINGS | {Role.ALL} and (item.text,) in verbs:
             return True
+        particles = (i.text.split()[-1] for i in items[n + 1 :] if i.role in (Role.ACT, Role.PREPOSITION))
+        if leads and is_kind and any((f"{item.text} {p}",) in verbs or (item.text, p) in verbs for p in particles):
+            return True  # "switch … off"
     return False
 
 

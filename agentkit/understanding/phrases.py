@@ -35,6 +35,7 @@ from agentkit.understanding.piece_checks import (
     is_name_alone,
     is_open,
     is_preposition_cut,
+    is_verb_torn,
     joined,
     named_in,
     reaches_named,
@@ -52,6 +53,8 @@ _MAX_COMMANDS = 6
 _MAX_CHARS = 400
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
+BESIDE = "beside"
+"""Kind of guard: what is beside a room or a device is not in or on it."""
 
 
 class PhraseTier:
@@ -88,12 +91,13 @@ class PhraseTier:
         modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
-        whole = (cut for cut in raw if not has_value_as_other(cut, modes) and not is_preposition_cut(cut, words))
+        raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
+        whole = (cut for cut in raw if not has_value_as_other(cut, modes))
         cuts = list(distinct(whole))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
-        if words.is_pieces_first:
-            cuts = [cut for cut in cuts if not is_guarded(cut, folded, words)]
+        kinds = () if words.is_pieces_first else (BESIDE,)
+        cuts = [cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds)]
         said = self._named_in(folded, view, words)
         found = (
             self._first(cuts, TargetFinder(words, view, names), text.language, said)
@@ -132,7 +136,8 @@ class PhraseTier:
         if not words.reports or len(folded) > _MAX_CHARS:
             return ()
         reader = AskReader(self._phrases.asks, words, view)
-        cuts = distinct(self._ask_lexicons.get(view, words).cuts(folded))
+        raw = self._ask_lexicons.get(view, words).cuts(folded)
+        cuts = distinct(cut for cut in raw if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
         return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
 
     @property

@@ -80,13 +80,13 @@ def distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
             yield kept
 
 
-def is_guarded(cut: Sequence[Item], folded: str, words: Words) -> bool:
+def is_guarded(cut: Sequence[Item], folded: str, words: Words, *, kinds: Collection[str] = ()) -> bool:
     """Whether the words between the pieces that mean something hold a time, a condition or a negation."""
     rest = list(folded)
     for item in cut:
         if item.role not in _GUARDED:
             rest[item.start : item.end] = "\N{WHITE SQUARE}" * (item.end - item.start)
-    return guard("".join(rest), words) is not None
+    return guard("".join(rest), words, kinds=kinds) is not None
 
 
 def is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
@@ -106,6 +106,18 @@ def is_preposition_cut(items: Sequence[Item], words: Words) -> bool:
     return any(
         a.role is Role.ACT and a.text.isascii() and f"{a.text} {b.text}" in words.prepositions
         for a, b in itertools.pairwise(items)
+    )
+
+
+def is_verb_torn(cut: Sequence[Item]) -> bool:
+    """Whether a kind between two verbs is made of them, so that they are said over and over: 开开关关."""
+    return any(
+        b.role is Role.KIND
+        and a.role is c.role is Role.ACT
+        and a.end == b.start
+        and b.end == c.start
+        and b.text == a.text[-1] + c.text[0]
+        for a, b, c in zip(cut, cut[1:], cut[2:], strict=False)
     )
 
 

@@ -169,7 +169,8 @@ class TargetFinder:
         """The device whose name holds all hints; without a word for its kind, no other device's name may."""
         kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
         hints = group.of(Role.HINT)
-        if group.has(Role.PART, Role.HOME) or (not kinds and len(hints) > 1):
+        is_bare = not kinds and (len(hints) > 1 or set(hints) <= set(self.words.adjectives))
+        if group.has(Role.PART, Role.HOME) or is_bare:
             return None
         placed = select(selector, self.view)
         told = tuple(d for d in placed if self.names.holds(d, hints))
@@ -200,7 +201,8 @@ class TargetFinder:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
         owners = sum(bool(self.names.parts[d.id] & set(part)) for d in self.view.devices)
-        if not is_kind_said and (owners != 1 or place_names(self.view, self.words) & set(part)):
+        unsaying = place_names(self.view, self.words) | set(self.words.adjectives)
+        if not is_kind_said and (owners != 1 or unsaying & set(part)):
             return None
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):

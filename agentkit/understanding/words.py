@@ -88,6 +88,8 @@ class Words:
     """Words that mean nothing before a device or place, but much elsewhere ("on the first floor", "lights on")."""
     fillers: tuple[str, ...] = ()
     """Words that carry no meaning of their own: articles, particles, prepositions."""
+    adjectives: tuple[str, ...] = ()
+    """Words in names that tell no thing without a word for its kind: "main" of a main valve."""
     here: tuple[str, ...] = ()
     """Words for the speaker's room."""
     everything: tuple[str, ...] = ()

@@ -90,3 +90,49 @@ def test_a_wish_with_le_is_still_a_command(text: str, ask: Ask, home: HomeView) 
 
 def test_whether_somebody_did_it_is_asked_of_the_state(ask: Ask, home: HomeView) -> None:
     assert done("我锁后门了吗", ask, home) == [("get_state", ["lock.back_door"])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "switch off the back door lock",
+        "switch off the power",
+        "switch the power off",
+        "switch on",
+        "开开关关台灯",
+        "turn off the main power",
+        "shut off the mains",
+        "关闭总电源",
+        "关闭总闸",
+        "把总电源关掉",
+    ],
+)
+def test_a_verb_is_no_thing_and_an_adjective_no_valve(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_a_switch_may_be_switched(ask: Ask, home: HomeView) -> None:
+    assert done("switch off the coffee machine", ask, home) == [("turn_off", ["switch.coffee_machine"])]
+    assert [t for t, _ in done("turn on the switch in the kitchen", ask, home)] == ["turn_on"]
+    assert [t for t, _ in done("打开厨房的开关", ask, home)] == ["turn_on"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn off the lights in the room next to the bedroom",
+        "turn on the lights beside the kitchen",
+        "关掉卧室旁边的灯",
+        "打开书房隔壁的空调",
+        "卧室旁边的灯开着吗",
+    ],
+)
+def test_what_is_beside_a_room_is_not_in_it(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert not found.intents
+    assert found.reply_values["kind"] == "beside"
+
+
+def test_what_is_beside_the_speaker_is_here(ask: Ask, home: HomeView) -> None:
+    assert [t for t, _ in done("打开我旁边的灯", ask, home)] == ["turn_on"]
+    assert [t for t, _ in done("turn on the lights near me", ask, home)] == ["turn_on"]
