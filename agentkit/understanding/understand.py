@@ -18,6 +18,7 @@ from agentkit.understanding.choosing import (
     singled,
     takes_number,
 )
+from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
@@ -100,6 +101,15 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        found = self._understand(text, view, words)
+        count = find_count(text, self._phrases.lexicon(view, words), words, view)
+        if count is None or is_question(found, self._tools):
+            return found
+        rest = self._understand(without_count(text, count), view, words)
+        return held_to(count, found, rest, view, self._tools)
+
+    def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
+        """Understand a sentence whatever it counts."""
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:

@@ -72,6 +72,10 @@ class Words:
     """How the words of a name are turned around: "{tail} in the {head}"."""
     to: tuple[str, ...] = ()
     """Words before the value that is wanted."""
+    counters: tuple[str, ...] = ()
+    """What stands between a number and the kind of device that it counts; in English it may be missing."""
+    ordinals: tuple[str, ...] = ()
+    """Words before a number that tells which, not how many."""
     at: tuple[str, ...] = ()
     """Words before a value that may be a time as well: the number then needs its unit."""
     origin: tuple[str, ...] = ()

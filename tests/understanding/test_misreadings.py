@@ -136,3 +136,44 @@ def test_what_is_beside_a_room_is_not_in_it(text: str, ask: Ask) -> None:
 def test_what_is_beside_the_speaker_is_here(ask: Ask, home: HomeView) -> None:
     assert [t for t, _ in done("打开我旁边的灯", ask, home)] == ["turn_on"]
     assert [t for t, _ in done("turn on the lights near me", ask, home)] == ["turn_on"]
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("turn off two lights in the bedroom", 2),
+        ("turn on three living room lights", 3),
+        ("close two curtains", 2),
+        ("拉上两个窗帘", 2),
+        ("把客厅的三盏灯关掉", 3),
+        ("关掉一盏台灯", 1),
+        ("把3台风扇打开", 3),
+    ],
+)
+def test_a_number_that_fits_counts_the_devices(text: str, n: int, ask: Ask, home: HomeView) -> None:
+    found = done(text, ask, home)
+    assert [len(ids) for _, ids in found] == [n]
+    assert found[0][0] in ("turn_on", "turn_off", "close_cover")
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "total"),
+    [
+        ("turn on two lights in the living room", 2, 3),
+        ("turn off one of the lights", 1, 3),
+        ("turn on 5 fans", 5, 3),
+        ("关一盏灯", 1, 3),
+        ("打开四个窗帘", 4, 2),
+    ],
+)
+def test_a_number_that_does_not_fit_moves_nothing(text: str, n: int, total: int, ask: Ask) -> None:
+    found = ask(text)
+    assert not found.intents
+    assert (found.reply_key, found.reply_values) == ("count", {"n": total, "said": n})
+
+
+@pytest.mark.parametrize(
+    "text", ["set the lights to 40", "把灯调到40%", "add two lamps to the shopping list", "来一个电影模式"]
+)
+def test_another_number_is_no_count(text: str, ask: Ask) -> None:
+    assert len(ask(text).intents) == 1
