@@ -24,6 +24,7 @@ from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
@@ -101,6 +102,10 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        below = unsigned(text, words)
+        cold = None if below is None else signed(self._understand(below[0], view, words), below[1], self._tools)
+        if cold is not None:
+            return cold
         found = self._understand(text, view, words)
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
         if count is None or is_question(found, self._tools):

@@ -76,6 +76,10 @@ class Words:
     """What stands between a number and the kind of device that it counts; in English it may be missing."""
     ordinals: tuple[str, ...] = ()
     """Words before a number that tells which, not how many."""
+    minus: tuple[str, ...] = ()
+    """Words before a number below zero."""
+    below: tuple[str, ...] = ()
+    """Words behind a number that is below zero."""
     at: tuple[str, ...] = ()
     """Words before a value that may be a time as well: the number then needs its unit."""
     origin: tuple[str, ...] = ()

@@ -177,3 +177,30 @@ def test_a_number_that_does_not_fit_moves_nothing(text: str, n: int, total: int,
 )
 def test_another_number_is_no_count(text: str, ask: Ask) -> None:
     assert len(ask(text).intents) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "value"),
+    [
+        ("set the bedroom ac to minus 12", "set_temperature", -12),
+        ("set the floor heating to minus eleven degrees", "set_temperature", -11),
+        ("set the floor heating to -11", "set_temperature", -11),
+        ("set the floor heating to 4 degrees below zero", "set_temperature", -4),
+        ("卧室空调调到零下八度", "set_temperature", -8),
+        ("台灯亮度-40", "set_brightness", -40),
+        ("亮度负四十", "set_brightness", -40),
+    ],
+)
+def test_a_number_below_zero_keeps_its_sign(text: str, tool: str, value: int, ask: Ask) -> None:
+    (intent,) = ask(text).intents
+    assert intent.tool == tool
+    assert value in intent.args.values()
+
+
+@pytest.mark.parametrize("text", ["turn on the fan minus 3", "打开负二楼的灯"])
+def test_a_number_below_zero_without_a_place_is_refused(text: str, ask: Ask) -> None:
+    assert not ask(text).intents
+
+
+def test_a_number_below_zero_in_a_list_stays_as_it_is(ask: Ask) -> None:
+    assert ask("add minus 4 to the shopping list").intents[0].args == {"item": "minus 4"}
