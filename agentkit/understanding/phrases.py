@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
-from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
+from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.heads import (
     Head,
@@ -44,7 +44,7 @@ from agentkit.understanding.piece_checks import (
     without_theme,
 )
 from agentkit.understanding.selecting import select
-from agentkit.understanding.target import TargetFinder
+from agentkit.understanding.target import GUARDS, TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -227,11 +227,17 @@ def _read_clauses(
     for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
         places = borrowed_places(clauses, n) if is_placed(head, items, start, end) else ()
         readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)
-        clause = next((r for r in readings if r), ())
+        own_place = any(i.role in PLACES for i in clauses[n])
+        clause = next((r for r in readings if r and (own_place or not _is_guard_borrowed(r))), ())
         if not clause:
             return ()
         found, before = found + tuple(c for c in clause if c not in found), clause[-1].selector
     return found
+
+
+def _is_guard_borrowed(found: Sequence[Intent]) -> bool:
+    """Whether what guards the home was to be chosen by a place that stands in another command."""
+    return any(GUARDS & set(i.selector.types) and (i.selector.areas or i.selector.floors) for i in found)
 
 
 def _read_clause(

@@ -18,6 +18,10 @@ _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
 
 
+GUARDS = frozenset({"lock"})
+"""Types that guard the home: of several, none is chosen by the room that another command spoke of."""
+
+
 @dataclass(frozen=True)
 class Group:
     """The pieces between two "and"s."""
@@ -74,7 +78,8 @@ class TargetFinder:
             named = replace(selector, types=types) if _is_surname(group) else selector
             is_open = before is not None and not (is_placed or group.has(Role.ALL, Role.HOME, Role.HERE))
             near = self._named(group, replace(named, areas=self._near(before))) if is_open and before else None
-            return near or self._named(group, named)
+            is_near = near is not None and not GUARDS & set(near.types)
+            return near if is_near else self._named(group, named)
         if group.has(Role.HINT):
             return self._hinted(group, replace(selector, types=types), is_said=is_said)
         if not selector.types or len(kinds) > 1:
@@ -111,7 +116,7 @@ class TargetFinder:
     def _nearby(self, group: Group, selector: Selector, before: Selector) -> Selector:
         """The selector in the one room that was just spoken of, if such devices are there ("… and the fan")."""
         near = self._near(before)
-        if not near or not group.has(Role.KIND, Role.CLASS):
+        if not near or not group.has(Role.KIND, Role.CLASS) or GUARDS & set(selector.types):
             return selector
         placed = replace(selector, areas=near)
         listed = [c.partition(".") for c in group.of(Role.CLASS)]

@@ -204,3 +204,21 @@ def test_a_number_below_zero_without_a_place_is_refused(text: str, ask: Ask) -> 
 
 def test_a_number_below_zero_in_a_list_stays_as_it_is(ask: Ask) -> None:
     assert ask("add minus 4 to the shopping list").intents[0].args == {"item": "minus 4"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "开台灯，关厨房灯，锁门",
+        "关厨房的灯，锁门",
+        "turn off the lights in the kitchen and lock the door",
+        "lock the door and turn off the lights in the kitchen",
+    ],
+)
+def test_a_lock_is_not_chosen_by_the_room_of_another_command(text: str, ask: Ask, home: HomeView) -> None:
+    assert ("lock", ["lock.front_door", "lock.back_door"]) in done(text, ask, home)
+
+
+def test_a_lamp_still_is(ask: Ask, home: HomeView) -> None:
+    found = done("close the bedroom curtain and turn on the light", ask, home)
+    assert found[1] == ("turn_on", ["light.bedroom", "light.bedside"])
