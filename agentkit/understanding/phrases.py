@@ -28,8 +28,10 @@ from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
+    MAX_COMMANDS,
     Named,
     distinct,
+    has_too_many_verbs,
     has_value_as_other,
     is_guarded,
     is_name_alone,
@@ -49,7 +51,6 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _MAX_SPLITS = 64
-_MAX_COMMANDS = 6
 _MAX_CHARS = 400
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
@@ -79,6 +80,11 @@ class PhraseTier:
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases of this home, also for those who only look for mentions."""
         return self._lexicons.get(view, words)
+
+    def is_too_long(self, text: Normalised, view: HomeView) -> bool:
+        """Whether a text holds more commands than are ever read."""
+        words = self._words[text.language]
+        return has_too_many_verbs(self.lexicon(view, words).mentions(fold(joined(text.text, words), words)))
 
     def match(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
@@ -166,7 +172,7 @@ class PhraseTier:
             return ()
         items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
-            if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
+            if len(heads) <= MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
 

@@ -102,6 +102,8 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        if self._phrases.is_too_long(text, view):
+            return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         below = unsigned(text, words)
         cold = None if below is None else signed(self._understand(below[0], view, words), below[1], self._tools)
         if cold is not None:

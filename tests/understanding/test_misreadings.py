@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from agentkit.understanding.home_view import HomeView
@@ -222,3 +224,19 @@ def test_a_lock_is_not_chosen_by_the_room_of_another_command(text: str, ask: Ask
 def test_a_lamp_still_is(ask: Ask, home: HomeView) -> None:
     found = done("close the bedroom curtain and turn on the light", ask, home)
     assert found[1] == ("turn_on", ["light.bedroom", "light.bedside"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["关掉书房灯和" * 30, "关掉书房灯开电视" * 9, "turn off the hallway light and " * 15, "switch the tv on, " * 9],
+)
+def test_more_commands_than_are_ever_read_are_refused_at_once(text: str, ask: Ask) -> None:
+    before = time.process_time()
+    assert ask(text).reply_key == "too_long"
+    assert time.process_time() - before < 0.3
+
+
+def test_six_commands_are_read(ask: Ask) -> None:
+    assert len(ask("开台灯，开空调，开电视，关客厅窗帘，关吊扇，锁后门").intents) == 6
+    text = "turn the tv off, turn the radio off, turn on the oven, turn the fan on, desk lamp on, lock the back door"
+    assert len(ask(text).intents) == 6
