@@ -56,7 +56,7 @@ def singled(found: Understanding, text: Normalised, view: HomeView, words: Words
         if not is_kind or selector.names or selector.device_ids or selector.device_class or selector.is_all:
             intents.append(intent)
             continue
-        reached = _reached(selector, view)
+        reached = reached_by(selector, view)
         called = tuple(d for d in reached if any(has_word(n, word) for n in d.names)) or reached
         is_sure = is_sure and len(called) < 2
         intents.append(replace(intent, selector=Selector(device_ids=tuple(d.id for d in called), types=selector.types)))
@@ -65,10 +65,10 @@ def singled(found: Understanding, text: Normalised, view: HomeView, words: Words
 
 def is_for_one(intent: Intent, view: HomeView) -> bool:
     """Whether a call reaches at most one device, in the speaker's room if it names no place."""
-    return len(_reached(intent.selector, view)) < 2
+    return len(reached_by(intent.selector, view)) < 2
 
 
-def _reached(selector: Selector, view: HomeView) -> tuple[Device, ...]:
+def reached_by(selector: Selector, view: HomeView) -> tuple[Device, ...]:
     """The devices that words mean: those of the speaker's room if they name no place and any is there."""
     is_open = not (selector.areas or selector.floors or selector.is_all)
     near = select(replace(selector, areas=(view.speaker_area or "",)), view) if is_open else ()

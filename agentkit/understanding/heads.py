@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ class Head:
     """after: it must come after what it acts on ("lights on"); before: it must come before it (关了灯)."""
     leads: bool = False
     """It must be the first of the sentence ("on the fan"); elsewhere it is no verb."""
+    follows: bool = False
+    """It is the particle of the verb before it, behind an "and" ("turn on the fan and off the lamp")."""
 
 
 def verb_table(words: Words) -> VerbTable:
@@ -40,12 +43,18 @@ def verb_table(words: Words) -> VerbTable:
 
 
 def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
-    """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door")."""
+    """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door").
+
+    So is one whose particle follows ("switch off the power").
+    """
     for n, item in enumerate(items[:-1]):
         leads = n == 0 or items[n - 1].role is Role.ALSO
-        is_thing = item.role in (Role.KIND, Role.CLASS) and items[n + 1].role in _THINGS | {Role.ALL}
-        if leads and is_thing and (item.text,) in verbs:
+        is_kind = item.role in (Role.KIND, Role.CLASS)
+        if leads and is_kind and items[n + 1].role in _THINGS | {Role.ALL} and (item.text,) in verbs:
             return True
+        particles = (i.text.split()[-1] for i in items[n + 1 :] if i.role in (Role.ACT, Role.PREPOSITION))
+        if leads and is_kind and any((f"{item.text} {p}",) in verbs or (item.text, p) in verbs for p in particles):
+            return True  # "switch … off"
     return False
 
 
@@ -66,8 +75,37 @@ def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head
                 head = Head(acts, chosen[0], chosen[-1], side, leads=side == "first")
                 if not head.leads or len(places) == 1:
                     yield from ((head, *rest) for rest in walk(at + n))
+            if n == 1 and (acts := _as_particle(items, chosen[0], verbs)):
+                yield from ((Head(acts, chosen[0], chosen[0], follows=True), *rest) for rest in walk(at + 1))
 
     yield from walk(0)
+
+
+def _as_particle(items: Sequence[Item], at: int, verbs: VerbTable) -> tuple[str, ...]:
+    """Acts of a particle right behind "and", with the verb of the command before it; none if there is none."""
+    if at == 0 or items[at - 1].role is not Role.ALSO:
+        return ()
+    for before in (i.value.split()[0] for i in reversed(items[:at]) if i.role is Role.ACT):
+        for key in ((f"{before} {items[at].text}",), (before, items[at].text)):
+            if key in verbs:
+                return verbs[key]
+    return ()
+
+
+def is_particle_missed(cut: Sequence[Item], verbs: VerbTable) -> bool:
+    """Whether the particle of a verb was taken for a preposition: "turn on …", "… and on the radio"."""
+    items = [i for i in cut if i.role is not Role.FILLER]
+    for n, (item, after) in enumerate(itertools.pairwise(items)):
+        if after.role is not Role.PREPOSITION:
+            continue
+        if item.role is Role.ACT and (f"{item.text} {after.text}",) in verbs:
+            return True
+        last = next((i for i in reversed(items[: n + 1]) if i.role is Role.ACT), None)
+        is_same = last is None or last.text.split()[-1] == after.text
+        is_floor = any(i.role is Role.FLOOR for i in items[n + 2 : n + 3])
+        if not is_same and not is_floor and _as_particle(items, n + 1, verbs):
+            return True
+    return False
 
 
 def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -98,6 +136,9 @@ def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     """Whether a verb that must stand on one side does, and is no preposition ("on the first floor")."""
     if head.leads:
         return head.first == 0
+    if head.follows:
+        is_first = all(i.role is Role.ALSO for i in items[start : head.first])
+        return is_first and any(i.role in TARGETS for i in items[head.last + 1 : end])
     if not head.side:
         return True
     if head.side == "before":

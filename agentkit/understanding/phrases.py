@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
 from agentkit.understanding.clause import SETTING, ClauseReader
-from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
+from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.heads import (
     Head,
@@ -17,6 +17,7 @@ from agentkit.understanding.heads import (
     head_choices,
     is_between,
     is_cut_short,
+    is_particle_missed,
     is_placed,
     is_verb_missed,
     verb_table,
@@ -27,13 +28,16 @@ from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
+    MAX_COMMANDS,
     Named,
     distinct,
+    has_too_many_verbs,
     has_value_as_other,
     is_guarded,
     is_name_alone,
     is_open,
     is_preposition_cut,
+    is_verb_torn,
     joined,
     named_in,
     reaches_named,
@@ -42,15 +46,16 @@ from agentkit.understanding.piece_checks import (
     without_theme,
 )
 from agentkit.understanding.selecting import select
-from agentkit.understanding.target import TargetFinder
+from agentkit.understanding.target import GUARDS, TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _MAX_SPLITS = 64
-_MAX_COMMANDS = 6
 _MAX_CHARS = 400
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
+BESIDE = "beside"
+"""Kind of guard: what is beside a room or a device is not in or on it."""
 
 
 class PhraseTier:
@@ -76,6 +81,11 @@ class PhraseTier:
         """All phrases of this home, also for those who only look for mentions."""
         return self._lexicons.get(view, words)
 
+    def is_too_long(self, text: Normalised, view: HomeView) -> bool:
+        """Whether a text holds more commands than are ever read."""
+        words = self._words[text.language]
+        return has_too_many_verbs(self.lexicon(view, words).mentions(fold(joined(text.text, words), words)))
+
     def match(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a sentence that is used up by its pieces; kind NONE if it is not."""
         start = time.perf_counter()
@@ -87,12 +97,13 @@ class PhraseTier:
         modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
-        whole = (cut for cut in raw if not has_value_as_other(cut, modes) and not is_preposition_cut(cut, words))
+        raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
+        whole = (cut for cut in raw if not has_value_as_other(cut, modes))
         cuts = list(distinct(whole))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
-        if words.is_pieces_first:
-            cuts = [cut for cut in cuts if not is_guarded(cut, folded, words)]
+        kinds = () if words.is_pieces_first else (BESIDE,)
+        cuts = [cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds)]
         said = self._named_in(folded, view, words)
         found = (
             self._first(cuts, TargetFinder(words, view, names), text.language, said)
@@ -137,7 +148,8 @@ class PhraseTier:
         if not words.reports or len(folded) > _MAX_CHARS:
             return ()
         reader = AskReader(self._phrases.asks, words, view)
-        cuts = distinct(self._ask_lexicons.get(view, words).cuts(folded))
+        raw = self._ask_lexicons.get(view, words).cuts(folded)
+        cuts = distinct(cut for cut in raw if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
         return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
 
     @property
@@ -154,7 +166,7 @@ class PhraseTier:
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
-        if is_open(items, self._kind_words):
+        if is_open(items, self._kind_words) or is_particle_missed(items, verbs):
             return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()
@@ -166,7 +178,7 @@ class PhraseTier:
             return ()
         items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
-            if len(heads) <= _MAX_COMMANDS and (found := _best_split(items, heads, reader)):
+            if len(heads) <= MAX_COMMANDS and (found := _best_split(items, heads, reader)):
                 return found
         return ()
 
@@ -227,11 +239,17 @@ def _read_clauses(
     for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
         places = borrowed_places(clauses, n) if is_placed(head, items, start, end) else ()
         readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)
-        clause = next((r for r in readings if r), ())
+        own_place = any(i.role in PLACES for i in clauses[n])
+        clause = next((r for r in readings if r and (own_place or not _is_guard_borrowed(r))), ())
         if not clause:
             return ()
         found, before = found + tuple(c for c in clause if c not in found), clause[-1].selector
     return found
+
+
+def _is_guard_borrowed(found: Sequence[Intent]) -> bool:
+    """Whether what guards the home was to be chosen by a place that stands in another command."""
+    return any(GUARDS & set(i.selector.types) and (i.selector.areas or i.selector.floors) for i in found)
 
 
 def _read_clause(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
-from agentkit.understanding.entries import Item, Role
+from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import has_word, select
@@ -18,6 +18,9 @@ from agentkit.understanding.words import Words
 Named = tuple[frozenset[str], ...]
 """For each name in a sentence the ids of the devices called so."""
 _CALLED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
+MAX_COMMANDS = 6
+MAX_VERBS = 15
+"""Halves of verbs; six commands hold twelve."""
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 _GUARDED = frozenset(
     {Role.ALSO, Role.TO, Role.COPULA, Role.WISH, Role.SLIGHT, Role.PREPOSITION, Role.POINTER, Role.FILLER}
@@ -27,6 +30,23 @@ _GUARDED = frozenset(
 def joined(text: str, words: Words) -> str:
     """The text with its commas as words that join: what stands on both sides of one is meant, or nothing is."""
     return _COMMA.sub(f" {words.also[0]} ", text) if words.also else text
+
+
+def has_too_many_verbs(mentions: Iterable[Item]) -> bool:
+    """Whether a text holds more commands than are ever read: the ways to cut it would be tried for seconds."""
+    n_verbs = n_commands = 0
+    is_open = True
+    spans: dict[tuple[int, int], set[Role]] = {}
+    unspaced: set[tuple[int, int]] = set()
+    for item in mentions:
+        spans.setdefault((item.start, item.end), set()).add(item.role)
+        unspaced |= set() if item.text.isascii() else {(item.start, item.end)}
+    for span, roles in spans.items():
+        if Role.ACT in roles:
+            n_verbs, n_commands, is_open = n_verbs + 1, n_commands + is_open, False
+        elif Role.ALSO in roles or (span in unspaced and roles & TARGETS):
+            is_open = True  # in English the verb may stand on both sides of a thing
+    return n_verbs > MAX_VERBS or n_commands > MAX_COMMANDS
 
 
 def named_in(mentions: Sequence[Item], devices: Sequence[Device], words: Words) -> Named:
@@ -80,13 +100,13 @@ def distinct(cuts: Iterable[tuple[Item, ...]]) -> Iterator[tuple[Item, ...]]:
             yield kept
 
 
-def is_guarded(cut: Sequence[Item], folded: str, words: Words) -> bool:
+def is_guarded(cut: Sequence[Item], folded: str, words: Words, *, kinds: Collection[str] = ()) -> bool:
     """Whether the words between the pieces that mean something hold a time, a condition or a negation."""
     rest = list(folded)
     for item in cut:
         if item.role not in _GUARDED:
             rest[item.start : item.end] = "\N{WHITE SQUARE}" * (item.end - item.start)
-    return guard("".join(rest), words) is not None
+    return guard("".join(rest), words, kinds=kinds) is not None
 
 
 def is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
@@ -106,6 +126,18 @@ def is_preposition_cut(items: Sequence[Item], words: Words) -> bool:
     return any(
         a.role is Role.ACT and a.text.isascii() and f"{a.text} {b.text}" in words.prepositions
         for a, b in itertools.pairwise(items)
+    )
+
+
+def is_verb_torn(cut: Sequence[Item]) -> bool:
+    """Whether a kind between two verbs is made of them, so that they are said over and over: 开开关关."""
+    return any(
+        b.role is Role.KIND
+        and a.role is c.role is Role.ACT
+        and a.end == b.start
+        and b.end == c.start
+        and b.text == a.text[-1] + c.text[0]
+        for a, b, c in zip(cut, cut[1:], cut[2:], strict=False)
     )
 
 

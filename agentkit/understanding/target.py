@@ -18,6 +18,10 @@ _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
 
 
+GUARDS = frozenset({"lock"})
+"""Types that guard the home: of several, none is chosen by the room that another command spoke of."""
+
+
 @dataclass(frozen=True)
 class Group:
     """The pieces between two "and"s."""
@@ -74,7 +78,8 @@ class TargetFinder:
             named = replace(selector, types=types) if _is_surname(group) else selector
             is_open = before is not None and not (is_placed or group.has(Role.ALL, Role.HOME, Role.HERE))
             near = self._named(group, replace(named, areas=self._near(before))) if is_open and before else None
-            return near or self._named(group, named)
+            is_near = near is not None and not GUARDS & set(near.types)
+            return near if is_near else self._named(group, named)
         if group.has(Role.HINT):
             return self._hinted(group, replace(selector, types=types), is_said=is_said)
         if not selector.types or len(kinds) > 1:
@@ -111,7 +116,7 @@ class TargetFinder:
     def _nearby(self, group: Group, selector: Selector, before: Selector) -> Selector:
         """The selector in the one room that was just spoken of, if such devices are there ("… and the fan")."""
         near = self._near(before)
-        if not near or not group.has(Role.KIND, Role.CLASS):
+        if not near or not group.has(Role.KIND, Role.CLASS) or GUARDS & set(selector.types):
             return selector
         placed = replace(selector, areas=near)
         listed = [c.partition(".") for c in group.of(Role.CLASS)]
@@ -169,7 +174,8 @@ class TargetFinder:
         """The device whose name holds all hints; without a word for its kind, no other device's name may."""
         kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
         hints = group.of(Role.HINT)
-        if group.has(Role.PART, Role.HOME) or (not kinds and len(hints) > 1):
+        is_bare = not kinds and (len(hints) > 1 or set(hints) <= set(self.words.adjectives))
+        if group.has(Role.PART, Role.HOME) or is_bare:
             return None
         placed = select(selector, self.view)
         told = tuple(d for d in placed if self.names.holds(d, hints))
@@ -200,7 +206,8 @@ class TargetFinder:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
         owners = sum(bool(self.names.parts[d.id] & set(part)) for d in self.view.devices)
-        if not is_kind_said and (owners != 1 or place_names(self.view, self.words) & set(part)):
+        unsaying = place_names(self.view, self.words) | set(self.words.adjectives)
+        if not is_kind_said and (owners != 1 or unsaying & set(part)):
             return None
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):

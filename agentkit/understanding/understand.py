@@ -18,11 +18,13 @@ from agentkit.understanding.choosing import (
     singled,
     takes_number,
 )
+from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import joined
@@ -39,7 +41,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command
+from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -101,9 +103,24 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        if self._phrases.is_too_long(text, view):
+            return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
+        below = unsigned(text, words)
+        cold = None if below is None else signed(self._understand(below[0], view, words), below[1], self._tools)
+        if cold is not None:
+            return cold
+        found = self._understand(text, view, words)
+        count = find_count(text, self._phrases.lexicon(view, words), words, view)
+        if count is None or is_question(found, self._tools):
+            return found
+        rest = self._understand(without_count(text, count), view, words)
+        return held_to(count, found, rest, view, self._tools)
+
+    def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
+        """Understand a sentence whatever it counts."""
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
-        if (hit := cut_guard(text, self._words)) is not None:
+        if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from agentkit.types import Understanding
 from agentkit.understanding.entries import Role
 from agentkit.understanding.guard import GuardHit, guard, is_mixed
+from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, normalise, spell
 from agentkit.understanding.words import Words
@@ -22,6 +23,13 @@ def cut_guard(text: Normalised, words: Mapping[str, Words]) -> GuardHit | None:
         cuts += [normalise(text.original, k, w).taken_back for k, w in words.items() if k != text.language]
     hits = (guard(cut, own) for cut in cuts if cut for own in words.values())
     return next((hit for hit in hits if hit is not None), None)
+
+
+def told(text: Normalised, words: Words) -> GuardHit | None:
+    """Find a clause that tells what somebody did; read as a command, it would be done once more."""
+    said = simplify(spell(text.original))
+    found = next((hit for pattern in words.told if (hit := pattern.search(said))), None)
+    return None if found is None else GuardHit("report", found[0].strip(" ,.!;"))
 
 
 def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, words: Words) -> GuardHit | None:

@@ -72,6 +72,14 @@ class Words:
     """How the words of a name are turned around: "{tail} in the {head}"."""
     to: tuple[str, ...] = ()
     """Words before the value that is wanted."""
+    counters: tuple[str, ...] = ()
+    """What stands between a number and the kind of device that it counts; in English it may be missing."""
+    ordinals: tuple[str, ...] = ()
+    """Words before a number that tells which, not how many."""
+    minus: tuple[str, ...] = ()
+    """Words before a number below zero."""
+    below: tuple[str, ...] = ()
+    """Words behind a number that is below zero."""
     at: tuple[str, ...] = ()
     """Words before a value that may be a time as well: the number then needs its unit."""
     origin: tuple[str, ...] = ()
@@ -88,6 +96,8 @@ class Words:
     """Words that mean nothing before a device or place, but much elsewhere ("on the first floor", "lights on")."""
     fillers: tuple[str, ...] = ()
     """Words that carry no meaning of their own: articles, particles, prepositions."""
+    adjectives: tuple[str, ...] = ()
+    """Words in names that tell no thing without a word for its kind: "main" of a main valve."""
     here: tuple[str, ...] = ()
     """Words for the speaker's room."""
     everything: tuple[str, ...] = ()
@@ -114,6 +124,8 @@ class Words:
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
     """Words that mean everything else, beside what was excluded."""
+    told: tuple[re.Pattern[str], ...] = ()
+    """Clauses that tell what somebody did ("he closed it"), of the words as they were said."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
     slips: Table = field(default_factory=dict)
@@ -134,7 +146,7 @@ class Words:
     """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
 
 
-_PATTERNS = ("polite", "corrections", "exclusions", "forbids")
+_PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids")
 _TABLES = (
     *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
     *("colors", "modes", "levels", "whites", "grades"),
