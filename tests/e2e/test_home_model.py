@@ -31,7 +31,7 @@ def test_start_up_opens_the_home_model_on_the_cpu(home: Server) -> None:
 @pytest.mark.parametrize(
     ("text", "device_id"),
     [
-        ("grandpa is parking, garage light on please", "light.garage"),
+        ("granny wants the floor lamp on", "light.floor_lamp"),
         ("我老花眼,请你把书桌灯打开一下吧", "light.desk"),
     ],
 )
