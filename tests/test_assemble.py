@@ -36,7 +36,7 @@ def test_a_sentence_that_templates_know_does_not_open_the_model(app: App) -> Non
 def test_a_sentence_that_needs_the_model_opens_it(app: App) -> None:
     live = build_agent(app, app.home, decoder=no_target)
     with pytest.raises(NoTarget, match="nothing planned"):
-        live.agent.handle(Utterance("it is far too gloomy beside the desk lamp for my liking"))
+        live.agent.handle(Utterance("granny wants the floor lamp on"))
 
 
 def test_larger_model_opens_only_after_the_home_model_has_refused(app: App, tmp_path: Path) -> None:

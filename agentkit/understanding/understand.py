@@ -12,7 +12,6 @@ from agentkit.understanding.amend import corrections, is_called_off
 from agentkit.understanding.choosing import (
     as_spoken,
     is_as_good,
-    is_for_one,
     is_question,
     is_weak,
     singled,
@@ -21,6 +20,7 @@ from agentkit.understanding.choosing import (
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
+from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
@@ -31,7 +31,6 @@ from agentkit.understanding.piece_checks import joined
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
-from agentkit.understanding.repair import repair
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
@@ -41,7 +40,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import unknown_name
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, keeps_no, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -124,7 +123,7 @@ class Understander:
             return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []
-        mend = (self._asked_here, self._mixed, self._mend)
+        mend = (self._asked_here, self._mixed, self._heard)
         for tier in (self._timers, self._sure, self._planned, self._guarded, *mend, self._ask_model):
             found = tier(text, view)
             timings.update(found.timings_ms)
@@ -223,7 +222,7 @@ class Understander:
     def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
         """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
         found = self._sure(rest, view)
-        found = self._mend(rest, view) if found.kind is Kind.NONE and rest.text else found
+        found = self._heard(rest, view) if found.kind is Kind.NONE and rest.text else found
         if found.kind is not Kind.NONE or self._model is None or not rest.text:
             return found
         if guard_any(rest.text, self._words[rest.language], self._words.values()) is not None:
@@ -265,27 +264,8 @@ class Understander:
         tries = (self._phrases.match(replace(text, text=bare, language=language), view) for language in self._words)
         return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
-    def _mend(self, text: Normalised, view: HomeView) -> Understanding:
-        """Read the sentence with its misheard words mended; what comes of it is asked about before it runs.
-
-        Only what is surely meant, a usual slip or the very sound, acts on one device without a question.
-        """
-        words = self._words[text.language]
-        folded, lexicon = fold(text.text, words), self._phrases.lexicon(view, words)
-        mended = repair(folded, lexicon, words)
-        sounds = mend_sound(folded, lexicon) if mended is None else ()
-        heard = {m.text: m.is_exact for m in sounds if keeps_no(folded, m.text, words)}
-        found = {m: self._phrases.match(replace(text, text=m, taken_back=""), view) for m in heard}
-        if mended is not None:
-            heard[mended.text] = mended.is_exact
-            found[mended.text] = self._match(replace(text, text=mended.text), view)
-        found = {m: f for m, f in found.items() if f.kind is Kind.CALLS and guard(m, words) is None}
-        if not found or len({repr(f.intents) for f in found.values()}) > 1:
-            return Understanding(Kind.NONE)
-        said, first = next(iter(found.items()))
-        is_query = all(self._tools[i.tool].is_query for i in first.intents)
-        is_sure = is_query or (any(heard[m] for m in found) and all(is_for_one(i, view) for i in first.intents))
-        return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
+    def _heard(self, text: Normalised, view: HomeView) -> Understanding:
+        return heard_as(text, view, self._words[text.language], self._phrases, self._match, self._tools)
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)

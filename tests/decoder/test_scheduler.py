@@ -9,6 +9,7 @@ import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,11 +63,16 @@ class Callers:
             assert not thread.is_alive()
 
     def _ask(self, text: str, options: dict[str, object]) -> None:
+        def note(_: str) -> None:
+            """Called by the thread that drives the target, so in the order of its work."""
+            if text not in self.order:
+                self.order.append(text)
+
+        asked: dict[str, Any] = {"max_tokens": 6, "on_text": note, **options}
         try:
-            self.results[text] = self.decoder.generate(Prompt("", text), **{"max_tokens": 6, **options})  # type: ignore[arg-type]
+            self.results[text] = self.decoder.generate(Prompt("", text), **asked)
         except Exception as err:  # noqa: BLE001 - the test looks at it
             self.errors[text] = err
-        self.order.append(text)
 
 
 def until(is_true: Callable[[], bool]) -> None:
