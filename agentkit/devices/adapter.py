@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from agentkit.devices.plain import fixed_report
@@ -39,12 +40,12 @@ class Device:
         """Name first, then the aliases."""
         return (self.name, *self.aliases)
 
-    @property
+    @cached_property
     def device_class(self) -> str | None:
         """Finer kind, for example garage for a cover: as registered, else as first reported."""
         return next((c for c in self.classes if c is not None), None)
 
-    @property
+    @cached_property
     def classes(self) -> tuple[str | None, ...]:
         """Every kind that was ever claimed for it: as registered (None = not said), then what its reports add."""
         claims = self.attributes.get(REPORTED_CLASS)
