@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
@@ -132,6 +132,22 @@ def check_keys(mapping: YamlMap, allowed: Collection[str], *, required: Iterable
     for key in required:
         if key not in mapping:
             raise mapping.error(f"missing key {key!r}{place}; add it", key)
+
+
+def read_keys(
+    raw: Mapping[str, Any], known: Collection[str], read: Callable[[str, Any], Any], path: Path | str
+) -> dict[str, Any]:
+    """Read the value of every key. Raises ConfigError, also for what `read` says with a ValueError, with its line."""
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        line = raw.line_of(key) if isinstance(raw, YamlMap) else None
+        if key not in known:
+            raise ConfigError(f"unknown key {key!r}; {did_you_mean(key, known)}", path=path, line=line, key=key)
+        try:
+            values[key] = read(key, value)
+        except ValueError as err:
+            raise ConfigError(str(err), path=path, line=line, key=key) from err
+    return values
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:

@@ -24,6 +24,10 @@ ModelOption = Annotated[
 TargetOption = Annotated[
     str | None, typer.Option("--target", metavar="NAME", help="Target to measure; default: the first planned one.")
 ]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Threads of the target; 0 = all cores.")]
+RealtimeOption = Annotated[
+    bool, typer.Option("--realtime", help="Take the cores of those threads for ourselves, so that no neighbour counts.")
+]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Folder that the result is also written to, as JSON.")
 ]
@@ -71,10 +75,8 @@ def session_command(
     steps: Annotated[int, typer.Option("--steps", min=1, help="Decode steps.")] = 2000,
     target: TargetOption = None,
     model: ModelOption = None,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads of the target; 0 = all cores.")] = 0,
-    realtime: Annotated[
-        bool, typer.Option("--realtime", help="Take the cores of those threads for ourselves.")
-    ] = False,
+    threads: ThreadsOption = 0,
+    realtime: RealtimeOption = False,
     json: JsonOption = False,
     out: OutOption = None,
     debug: DebugOption = False,

@@ -7,7 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from agentkit.cli.bench import ModelOption, OutOption, _cache_dir, _checkpoint, _model, _progress, _write
+from agentkit.cli.bench import (
+    ModelOption,
+    OutOption,
+    RealtimeOption,
+    ThreadsOption,
+    _as_json,
+    _cache_dir,
+    _checkpoint,
+    _model,
+    _progress,
+    _write,
+)
 from agentkit.cli.bench import bench_app as bench_app
 from agentkit.cli.bench_show import alone
 from agentkit.cli.common import DebugOption, JsonOption
@@ -18,10 +29,6 @@ TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="Tar
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit code 1 if a threshold is missed.")]
 TraceOption = Annotated[
     bool, typer.Option("--trace", help="Also write every stage of every token: Chrome trace JSON and a PNG timeline.")
-]
-ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Threads of the target; 0 = all cores.")]
-RealtimeOption = Annotated[
-    bool, typer.Option("--realtime", help="Take the cores of those threads for ourselves, so that no neighbour counts.")
 ]
 
 
@@ -104,7 +111,7 @@ def system_command(
     with _progress("phases", 3) as on_phase:
         result = system_bench(
             checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, stress=stress,
-            is_shared=shared,             on_phase=on_phase,
+            is_shared=shared, on_phase=on_phase,
         )  # fmt: skip
     _finish("system", result, out=out, is_json=json, is_strict=strict)
 
@@ -170,14 +177,12 @@ def reuse_command(
 
 
 def _finish(name: str, result: dict[str, Any], *, out: Path | None, is_json: bool, is_strict: bool) -> None:
-    import json
-
     from agentkit.cli.bench_show import draw, show
 
     _write(out, name, result)
     draw(out, name, result)
     if is_json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print(_as_json(result))
     else:
         show(result)
     if is_strict and any(check["is_met"] is False for check in result.get("checks", ())):

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from agentkit.errors import ConfigError
-from agentkit.yaml_lines import YamlMap, describe, did_you_mean
+from agentkit.yaml_lines import describe, read_keys
 
 Patterns = tuple[re.Pattern[str], ...]
 
@@ -71,16 +70,7 @@ _TABLES = ("ordinals", "digits")
 def read_talk(raw: Mapping[str, Any], *, path: Path | str = "dialogue") -> Talk:
     """Turn the mapping of a dialogue file into Talk. Raises ConfigError naming the key."""
     known = {f.name for f in fields(Talk)}
-    values: dict[str, Any] = {}
-    for key, value in raw.items():
-        line = raw.line_of(key) if isinstance(raw, YamlMap) else None
-        if key not in known:
-            raise ConfigError(f"unknown key {key!r}; {did_you_mean(key, known)}", path=path, line=line, key=key)
-        try:
-            values[key] = _read(key, value)
-        except ValueError as err:
-            raise ConfigError(str(err), path=path, line=line, key=key) from err
-    return Talk(**values)
+    return Talk(**read_keys(raw, known, _read, path))
 
 
 def _read(key: str, value: Any) -> Any:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from agentkit.errors import ConfigError
 from agentkit.understanding.talk import Talk
 from agentkit.understanding.time_words import TimeWords
 from agentkit.understanding.timer_words import TimerWords
-from agentkit.yaml_lines import YamlMap, describe, did_you_mean
+from agentkit.yaml_lines import describe, read_keys
 
 Table = Mapping[str, tuple[str, ...]]
 
@@ -157,16 +156,7 @@ _TABLES = (
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
     known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers", "folded"}
-    values: dict[str, Any] = {"language": language}
-    for key, value in raw.items():
-        line = raw.line_of(key) if isinstance(raw, YamlMap) else None
-        if key not in known:
-            raise ConfigError(f"unknown key {key!r}; {did_you_mean(key, known)}", path=path, line=line, key=key)
-        try:
-            values[key] = _read(key, value)
-        except ValueError as err:
-            raise ConfigError(str(err), path=path, line=line, key=key) from err
-    return Words(**values)
+    return Words(language=language, **read_keys(raw, known, _read, path))
 
 
 def _read(key: str, value: Any) -> Any:
