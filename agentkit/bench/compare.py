@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 N_PROMPT, N_DECODE = 128, 64
-_SETTLE_S = 0.02
+_SETTLE_S = 0.1
 """Lets the other engine's workers fall asleep before the clock starts."""
 
 
@@ -36,8 +36,8 @@ def compare(
 ) -> dict[str, Any]:  # fmt: skip
     """Measure greedy decode and a prefill of 128 tokens on both, in alternating order.
 
-    `peer` is llama_cpp or another target. Returns medians over the rounds and ratios, of which above 1 means that the
-    target is faster. Raises BackendUnavailable if the peer is not installed.
+    `peer` is llama_cpp, onnxruntime_genai or another target. Returns medians over the rounds and ratios, of which above
+    1 means that the target is faster. Raises BackendUnavailable if the peer is not installed.
     """
     if peer == target:
         raise BackendUnavailable(f"{peer}: the peer is the target itself; name another one")

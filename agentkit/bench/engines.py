@@ -1,4 +1,4 @@
-"""Engines that `compare` can race: any installed target, and llama.cpp through its Python package."""
+"""Engines that `compare` can race: any installed target, llama.cpp and ONNX Runtime GenAI through their packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from agentkit.bench.opened import open_warm
 from agentkit.decoder.backend import SessionOptions
 from agentkit.errors import BackendUnavailable
 
-LLAMA_CPP = "llama_cpp"
+LLAMA_CPP, GENAI = "llama_cpp", "onnxruntime_genai"
+PEERS = (LLAMA_CPP, GENAI)
+"""Engines of others."""
 
 
 class Engine(Protocol):
@@ -35,6 +37,10 @@ def open_engine(name: str, checkpoint: Path, options: SessionOptions, cache_dir:
     """Open an engine by name. Raises BackendUnavailable, CheckpointError."""
     if name == LLAMA_CPP:
         return _LlamaCpp(checkpoint, options)
+    if name == GENAI:
+        from agentkit.bench.genai import GenAi
+
+        return GenAi(checkpoint, options, cache_dir)
     return _Target(checkpoint, name, options, cache_dir)
 
 

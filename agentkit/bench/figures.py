@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 PERCENTILES = (50, 90, 95, 99)
-PACKAGES = ("agentkit", "numpy", "onnxruntime", "llama-cpp-python")
+PACKAGES = ("agentkit", "numpy", "onnxruntime", "llama-cpp-python", "onnxruntime-genai")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ OutOption = Annotated[
     "compare", epilog="Example: agentkit bench compare --peer llama_cpp (make bench builds llama.cpp first)"
 )
 def compare_command(
-    peer: Annotated[str, typer.Option("--peer", metavar="NAME", help="llama_cpp or another target.")] = "llama_cpp",
+    peer: Annotated[
+        str, typer.Option("--peer", metavar="NAME", help="llama_cpp, onnxruntime_genai or a target.")
+    ] = "llama_cpp",
     target: TargetOption = None,
     model: ModelOption = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each, by turns.")] = 7,

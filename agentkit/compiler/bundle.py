@@ -77,7 +77,7 @@ def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Bu
         _sweep(cache_dir)
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=cache_dir, ignore_cleanup_errors=True) as name:
             written = Path(name) / "bundle"
-            _write(written, build_graph(checkpoint, target.precision, target.n_positions))
+            write_graph(written, build_graph(checkpoint, target.precision, target.n_positions))
             _move(written, folder)
     except OSError as err:
         raise CheckpointError(
@@ -149,7 +149,8 @@ def _move(written: Path, folder: Path) -> None:
     _sync(folder.parent)
 
 
-def _write(folder: Path, graph: Graph) -> None:
+def write_graph(folder: Path, graph: Graph) -> None:
+    """Write a new folder with the graph, its weights beside it and the table of contents, flushed."""
     folder.mkdir()
     tensors: list[TensorProto] = []
     with (folder / WEIGHTS).open("wb") as file:
