@@ -25,6 +25,7 @@ from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
 from agentkit.compiler.checkpoint import Checkpoint
 from agentkit.compiler.decoder_graph import build_graph
 from agentkit.compiler.graph import MS, Constant, Graph
+from agentkit.compiler.leftovers import outdated
 from agentkit.decoder.identity import identity
 from agentkit.errors import CheckpointError
 
@@ -35,8 +36,6 @@ _PAGE = 4096
 _PREFIX = ".compiling-"
 LEFT_BEHIND_S = 3600
 """No compilation takes so long: what is older was killed."""
-UNUSED_S = 14 * 24 * 3600
-"""A bundle that was not opened for so long is of an old model, target or compiler."""
 _DTYPES: dict[type[np.generic], int] = {np.float32: TensorProto.FLOAT, np.uint8: TensorProto.UINT8}
 
 
@@ -95,17 +94,16 @@ def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
 
 
 def _sweep(cache_dir: Path) -> None:
-    """Remove what killed compilations left behind and what nobody opened for long.
+    """Remove what killed compilations left behind, what nobody opened for long and what newer ones replaced.
 
     Whoever has a bundle open maps its files, which stay until they are closed.
     """
     now = time.time()
-    for table in cache_dir.glob(f"*/{TABLE}"):
+    for folder in outdated({table.parent: table for table in cache_dir.glob(f"*/{TABLE}")}):
         with contextlib.suppress(OSError):
-            if now - table.stat().st_mtime > UNUSED_S:
-                left = cache_dir / f"{_PREFIX}{table.parent.name}"
-                table.parent.rename(left)  # in one step: nobody finds half of it
-                os.utime(left, (0, 0))
+            left = cache_dir / f"{_PREFIX}{folder.name}"
+            folder.rename(left)  # in one step: nobody finds half of it
+            os.utime(left, (0, 0))
     for left in cache_dir.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             if now - left.stat().st_mtime > LEFT_BEHIND_S:

@@ -6,17 +6,20 @@ cut-off or foreign file is packed again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import struct
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentkit.compiler.checkpoint import Checkpoint
+from agentkit.compiler.leftovers import delete_files, outdated
 from agentkit.decoder.identity import identity
 from agentkit.errors import CheckpointError
 from runtimes.af_native.layout import PAGE, Layout
@@ -28,6 +31,9 @@ VERSION = 1
 """Raised whenever the same checkpoint packs to other bytes."""
 _HEADER = struct.Struct("<8sQ32s32s")
 """Magic, bytes of all tensors, digest of the key, checksum of the tensors."""
+_PREFIX = ".packing-"
+LEFT_BEHIND_S = 3600
+"""Nobody packs for so long: what is older was killed."""
 Weights = NDArray[np.uint8]
 
 
@@ -39,6 +45,7 @@ def ensure_packed(
     path = cache_dir / f"{checkpoint.path.resolve().stem}-{precision}-{key.hex()[:16]}.af"
     weights = _map(path, layout, key, library)
     if weights is not None:
+        _tidy(path)
         return weights
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
@@ -50,7 +57,18 @@ def ensure_packed(
     weights = _map(path, layout, key, library)
     if weights is None:
         raise CheckpointError(f"{path}: the packed model cannot be read back; check the disk or choose another cache")
+    _tidy(path)
     return weights
+
+
+def _tidy(path: Path) -> None:
+    """Note that the file was opened and delete the older ones; who has one of those mapped keeps it."""
+    with contextlib.suppress(OSError):  # a cache that cannot be written is not swept either
+        os.utime(path)
+        delete_files(outdated({form: form for form in path.parent.glob("*.af")}))
+        delete_files(
+            old for old in path.parent.glob(f"{_PREFIX}*") if time.time() - old.stat().st_mtime > LEFT_BEHIND_S
+        )
 
 
 def _key(checkpoint: Checkpoint, layout: Layout, precision: str) -> bytes:
@@ -75,7 +93,7 @@ def _map(path: Path, layout: Layout, key: bytes, library: Library) -> Weights | 
 
 
 def _write(path: Path, checkpoint: Checkpoint, layout: Layout, key: bytes, library: Library) -> None:
-    handle, name = tempfile.mkstemp(prefix=".packing-", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "w+b") as file:
             file.truncate(PAGE + layout.n_bytes)
