@@ -39,7 +39,7 @@ class NpuSim:
         core = self._core.probe()
         chip = self._chip or Chip.load()
         detail = f"{chip.title}: virtual time, numbers by {self._core.name} ({core.detail})"
-        return Probe(core.is_available, detail, {"kind": "sim"})
+        return Probe(core.is_available, detail, {**core.facts, "kind": "sim"})
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes: the core's, and a row of logits for each step in flight."""

@@ -17,7 +17,7 @@ from agentkit.compiler.af_graph import BLOCK, HIDDEN, attention_shape, causal_ma
 from agentkit.compiler.checkpoint import Checkpoint, load_checkpoint, tensor_shapes
 from agentkit.decoder.backend import DecoderSpec, Logits, PoolSizes, Probe, SessionOptions, TokenIds
 from agentkit.decoder.checks import check_options, check_step
-from agentkit.decoder.kv_cache import KVCache, Layout, cache_bytes
+from agentkit.decoder.kv_cache import KVCache, Layout, cache_bytes, cache_facts
 from agentkit.decoder.memory_pool import Pools, aligned_bytes
 from agentkit.errors import BackendUnavailable, CheckpointError, StepFailed
 
@@ -33,7 +33,8 @@ class OnnxAf:
             import onnxruntime
         except ImportError as err:
             return Probe(False, f"onnxruntime cannot be imported ({err}); run: pip install 'onnxruntime>=1.32'")
-        return Probe(True, f"ONNX Runtime {onnxruntime.__version__}, AF graph in standard operators", {"kind": "sim"})
+        detail = f"ONNX Runtime {onnxruntime.__version__}, AF graph in standard operators"
+        return Probe(True, detail, {"kind": "sim", **cache_facts(Layout.PACKED, np.float32)})
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes: every bucket has a graph of its own, with its own weights."""

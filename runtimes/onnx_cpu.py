@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from agentkit.compiler.checkpoint import Checkpoint, load_checkpoint
 from agentkit.decoder.backend import DecoderSpec, Logits, PoolSizes, Probe, SessionOptions, TokenIds
 from agentkit.decoder.checks import check_options, check_step
-from agentkit.decoder.kv_cache import KVCache, Layout, cache_bytes
+from agentkit.decoder.kv_cache import KVCache, Layout, cache_bytes, cache_facts
 from agentkit.decoder.memory_pool import Pools, align, aligned_bytes
 from agentkit.errors import BackendUnavailable, StepFailed
 
@@ -51,7 +51,8 @@ class OnnxCpu:
             return Probe(False, f"onnxruntime cannot be imported ({err}); run: pip install 'onnxruntime>=1.32'")
         n_cores = len(os.sched_getaffinity(0))
         detail = f"ONNX Runtime {onnxruntime.__version__} on {n_cores} cores"
-        return Probe(True, detail, {"version": onnxruntime.__version__, "n_cores": n_cores})
+        cache = cache_facts(Layout.HEADS_FIRST, CACHE_DTYPE)
+        return Probe(True, detail, {"version": onnxruntime.__version__, "n_cores": n_cores, **cache})
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open` from the checkpoint's header."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agentkit.compiler.checkpoint import Tensor, load_checkpoint, tensor_shapes
 from agentkit.decoder.backend import DecoderSpec, Logits, PoolSizes, Probe, SessionOptions, TokenIds
 from agentkit.decoder.checks import check_options, check_step
-from agentkit.decoder.kv_cache import KVCache, Layout, cache_bytes
+from agentkit.decoder.kv_cache import KVCache, Layout, cache_bytes, cache_facts
 from agentkit.decoder.memory_pool import Pools, aligned_bytes
 from agentkit.errors import BackendUnavailable
 
@@ -23,7 +23,8 @@ class Reference:
 
     def probe(self) -> Probe:
         """Always available."""
-        return Probe(True, f"NumPy {np.__version__}, f32; for checking, not for speed")
+        facts = cache_facts(Layout.PACKED, np.float32)
+        return Probe(True, f"NumPy {np.__version__}, f32; for checking, not for speed", facts)
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open`."""

@@ -44,6 +44,12 @@ def cache_bytes(spec: DecoderSpec, options: SessionOptions, layout: Layout, dtyp
     return aligned_bytes(cache_shape(spec, options, layout), dtype)
 
 
+def cache_facts(layout: Layout, dtype: DTypeLike) -> dict[str, int]:
+    """Return what a probe tells the planner of a target's cache: bytes per value, and what head_dim is padded to."""
+    step = padded_head_dim(1) if layout is Layout.PACKED else 1
+    return {"cache_value_bytes": np.dtype(dtype).itemsize, "cache_head_dim_step": step}
+
+
 class KVCache:
     """Owns the rows and the lengths of all slots."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from agentkit.artifact import ANY_TARGET, Artifact, ModelSpec
 from agentkit.decoder.backend import Probe
-from agentkit.planner.constraints import GB, Needs, Workload, cache_bytes, needs, warnings, weight_bytes
+from agentkit.planner.constraints import CACHE_FACTS, GB, Needs, Workload, cache_bytes, needs, warnings, weight_bytes
 from agentkit.planner.plan import Choice, Plan, Reason, Rejection
 from agentkit.planner.profile import DeviceProfile, Engine, Kind
 
@@ -112,12 +113,19 @@ def _judge(
         detail = f"{artifact.name} is {artifact.precision}, it takes {can}; list another in the manifest"
         return Rejection(target, Reason.PRECISION, detail)
     size = artifact.size if precision == artifact.precision else weight_bytes(model.parameters, precision)
-    n_cache = cache_bytes(model.shape, max_seq_len=request.max_seq_len, n_slots=request.n_slots)
+    n_cache = cache_bytes(
+        model.shape, max_seq_len=request.max_seq_len, n_slots=request.n_slots, **_cache_form(probe.facts)
+    )
     lack = _lack(artifact, size + n_cache + device.runtime_bytes, device, request)
     if lack is not None:
         return Rejection(target, *lack)
     need = _needs(model, size, n_cache, engine, device, request)
     return Choice(target=target, artifact=artifact, precision=precision, why="", needs=need)
+
+
+def _cache_form(facts: Mapping[str, Any]) -> dict[str, int]:
+    """What the target says of its cache; see decoder.kv_cache.cache_facts."""
+    return {name.removeprefix("cache_"): facts[name] for name in CACHE_FACTS if name in facts}
 
 
 def _artifact_for(model: ModelSpec, target: str) -> Artifact | None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from agentkit.planner.profile import DeviceProfile, Engine
 
 GB = 10**9
-CACHE_BYTES_PER_VALUE = 2
-"""The KV cache is f16 on every target."""
-HEAD_DIM_STEP = 64
-"""The cache pads head_dim to a multiple of it."""
+CACHE_FACTS = ("cache_value_bytes", "cache_head_dim_step")
+"""What a target's probe may say of its cache."""
+CACHE_VALUE_BYTES, HEAD_DIM_STEP = 2, 64
+"""Of a cache whose target does not say otherwise: f16, head_dim padded to a multiple of 64."""
 POWER_SPREAD = 0.12
 """Either way around the estimate: boards of one type differ that much."""
 BITS: Mapping[str, float] = {
@@ -93,10 +93,13 @@ def weight_bytes(parameters: int, precision: str) -> int:
     return round(parameters * BITS[precision] / 8)
 
 
-def cache_bytes(shape: Shape, *, max_seq_len: int, n_slots: int = 1) -> int:
+def cache_bytes(
+    shape: Shape, *, max_seq_len: int, n_slots: int = 1, value_bytes: int = CACHE_VALUE_BYTES,
+    head_dim_step: int = HEAD_DIM_STEP,
+) -> int:  # fmt: skip
     """Bytes of a KV cache: K and V of every layer, head and position."""
-    head_dim = -(-shape.head_dim // HEAD_DIM_STEP) * HEAD_DIM_STEP
-    return 2 * CACHE_BYTES_PER_VALUE * shape.n_layers * shape.n_kv_heads * head_dim * max_seq_len * n_slots
+    head_dim = -(-shape.head_dim // head_dim_step) * head_dim_step
+    return 2 * value_bytes * shape.n_layers * shape.n_kv_heads * head_dim * max_seq_len * n_slots
 
 
 def max_tokens_s(bandwidth_bytes_s: float, n_weight_bytes: int) -> float:

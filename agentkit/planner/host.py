@@ -10,10 +10,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from agentkit.decoder.backend import Backend, Probe
 from agentkit.errors import BackendUnavailable
-from agentkit.planner.constraints import GB
+from agentkit.planner.constraints import CACHE_FACTS, GB
 from agentkit.planner.profile import DeviceProfile, load_profiles
 from agentkit.plugins import backend_names, find_backend
 
@@ -59,13 +60,18 @@ def probe_targets(injected: Mapping[str, Backend] | None = None) -> dict[str, Pr
 
 def assume_targets(device: DeviceProfile) -> dict[str, Probe]:
     """Answer for another device's targets: what is installed here is taken to run there."""
-    here = backend_names()
+    here = probe_targets()
     on_device = {engine.target for engine in device.engines} | {"reference"}
     return {
-        name: Probe(is_available=True, detail=f"assumed from the profile {device.name}")
-        for name in here
+        name: Probe(True, f"assumed from the profile {device.name}", _of_cache(probe))
+        for name, probe in here.items()
         if name in on_device
     }
+
+
+def _of_cache(probe: Probe) -> dict[str, Any]:
+    """What holds of a target wherever it runs."""
+    return {name: probe.facts[name] for name in CACHE_FACTS if name in probe.facts}
 
 
 def measure_bandwidth(n_threads: int) -> float:

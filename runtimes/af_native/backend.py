@@ -15,7 +15,7 @@ from agentkit.compiler.checkpoint import BLOCK, Checkpoint, load_checkpoint
 from agentkit.compiler.quantise import check_precision
 from agentkit.decoder.backend import DecoderSpec, Logits, PoolSizes, Probe, SessionOptions, TokenIds
 from agentkit.decoder.checks import check_options, check_step
-from agentkit.decoder.kv_cache import KVCache, cache_bytes, padded_head_dim
+from agentkit.decoder.kv_cache import KVCache, cache_bytes, cache_facts, padded_head_dim
 from agentkit.decoder.kv_cache import Layout as CacheLayout
 from agentkit.decoder.memory_pool import Pools, align, aligned_bytes
 from agentkit.errors import BackendUnavailable, StepFailed
@@ -55,7 +55,8 @@ class AfNative:
             return Probe(False, f"no C++ compiler to build it with; {REMEDY}")
         n_cores = len(os.sched_getaffinity(0))
         detail = f"C++ kernels for {machine} built by {compiler.title}, {n_cores} cores"
-        return Probe(True, detail, {"compiler": compiler.title, "n_cores": n_cores})
+        cache = cache_facts(CacheLayout.PACKED, CACHE_DTYPE)
+        return Probe(True, detail, {"compiler": compiler.title, "n_cores": n_cores, **cache})
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open` from the checkpoint's header."""
