@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from agentkit.agent.acting import Acting, Speaker
-from agentkit.agent.dialogue import Dialogue
+from agentkit.agent.dialogue import Answered, Dialogue
 from agentkit.agent.execute import Executor, Limits
 from agentkit.agent.followup import FollowUps
 from agentkit.agent.later import ask_about_missed, carried_out, past_of
@@ -27,6 +27,7 @@ from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language
+from agentkit.decoder.caller import calling, current_caller
 from agentkit.devices.adapter import Adapter
 from agentkit.devices.registry import Registry
 from agentkit.errors import Abandoned, PromptTooLong
@@ -62,8 +63,8 @@ class AgentLimits:
 class Agent:
     """Owns the conversations; may be called from any thread.
 
-    Turns are understood and judged one at a time and wait for their devices side by side; those of one session never
-    overlap.
+    Turns are understood and judged one at a time, but wait for the model and for their devices side by side; those of
+    one session never overlap.
     """
 
     def __init__(
@@ -173,7 +174,7 @@ class Agent:
 
     @contextmanager
     def _unlocked(self) -> Iterator[None]:
-        """Let other turns go on while this one waits for its devices."""
+        """Let other turns go on while this one waits for the model or for its devices."""
         self._lock.release()
         try:
             yield
@@ -200,8 +201,25 @@ class Agent:
         area = turn.view.speaker_area
         if area is not None and turn.view.area(area) is None:
             return End(Outcome.REFUSED, (Sentence("refused.unknown_area", {"name": area}),))
-        meant = self._listener.hear(turn)
+        meant = self._hear(turn)
         return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
+
+    def _hear(self, turn: Turn) -> Answered | End:
+        """Find what is meant; others go on while the model is asked, and then the home is looked at again."""
+        n_waits = 0
+
+        @contextmanager
+        def waiting() -> Iterator[None]:
+            nonlocal n_waits
+            n_waits += 1
+            with self._unlocked():
+                yield
+
+        with calling(replace(current_caller(), while_waiting=waiting)):
+            meant = self._listener.hear(turn)
+        if n_waits:
+            turn.view = replace(self._view(turn.utterance.area), spoken_of=turn.view.spoken_of)
+        return meant
 
     def _close(self, turn: Turn, end: End, start: float) -> Reply:
         """Say what happened: first what the results say, then what else there is to say."""

@@ -8,7 +8,7 @@ is done for that caller.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
@@ -31,6 +31,8 @@ class Caller:
     is_gone: Callable[[], bool] | None = None
     """Looked at between steps; once it is true the turn ends within one step."""
     priority: Priority = Priority.CHAT
+    while_waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered while the turn waits for the model, so that a caller can let others go on meanwhile."""
 
 
 _CALLER: Final[ContextVar[Caller]] = ContextVar("caller", default=Caller())  # noqa: B039 - it is frozen

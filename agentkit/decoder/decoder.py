@@ -114,7 +114,8 @@ class Decoder:
         )  # fmt: skip
         job = None
         if turn.finish is None:  # else the grammar leaves no choice
-            job = self.scheduler.run(turn, caller.priority if priority is None else priority)
+            with caller.while_waiting():
+                job = self.scheduler.run(turn, caller.priority if priority is None else priority)
         self._n_turns += 1
         timings = {"tokenize": tokenized - started, **_timings_s(job, tokenized)}
         return self._generation(turn, job, {**timings, "total": time.perf_counter() - started})

@@ -56,7 +56,7 @@ class Scheduler:
         self._n_in_flight, self._has_workers = n_in_flight, has_workers
         self._watch: Watch | None = None  # of the driving thread; None = there is none
         self._thread: threading.Thread | None = None
-        self._n_jobs, self._is_closed = 0, False
+        self._n_jobs, self._most_active, self._is_closed = 0, 0, False
 
     def run(self, turn: Turn, priority: Priority = Priority.CHAT) -> Job:
         """Run a turn to its end and return what became of it.
@@ -97,7 +97,10 @@ class Scheduler:
 
     def describe(self) -> dict[str, int]:
         """Return the load for health reports."""
-        return {"n_active": len(self._active), "n_waiting": len(self._waiting), "max_waiting": self._max_waiting}
+        return {
+            "n_active": len(self._active), "n_waiting": len(self._waiting), "max_waiting": self._max_waiting,
+            "most_active": self._most_active,
+        }  # fmt: skip
 
     def _submit(self, priority: int, turn: Turn | None, call: Callable[[], Any] | None) -> Job:
         with self._cond:
@@ -217,6 +220,7 @@ class Scheduler:
             sequence=job.number, priority=job.priority, trace=self.trace,
         )  # fmt: skip
         self._active[run] = job
+        self._most_active = max(self._most_active, len(self._active))
         if run.is_over:
             self._pipeline.finished.append(run)
         else:

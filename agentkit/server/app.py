@@ -16,7 +16,7 @@ from agentkit.server.metrics import Metrics
 from agentkit.server.worker import Worker
 
 N_TURNS = 64
-"""Turns at once. Understanding is one at a time, but many may wait for slow devices, each in its line."""
+"""Turns at once. Understanding is one at a time, but many may wait for the model or slow devices, each in its line."""
 
 
 @dataclass(frozen=True)
