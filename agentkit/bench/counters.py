@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import struct
@@ -23,7 +24,7 @@ def miss_rate(work: Callable[[], Any]) -> tuple[float | None, str]:
     handles = [_open(number, config) for config in (_REFERENCES, _MISSES)]
     try:
         if min(handles) < 0:
-            return None, "the kernel or this virtual machine offers no cache counters"
+            return None, _why_not(ctypes.get_errno())
         before = [_read(handle) for handle in handles]
         work()
         references, misses = (_read(handle) - was for handle, was in zip(handles, before, strict=True))
@@ -32,6 +33,12 @@ def miss_rate(work: Callable[[], Any]) -> tuple[float | None, str]:
         for handle in handles:
             if handle >= 0:
                 os.close(handle)
+
+
+def _why_not(number: int) -> str:
+    if number in (errno.EACCES, errno.EPERM):
+        return "the kernel keeps its counters to itself; lower /proc/sys/kernel/perf_event_paranoid to 2 or less"
+    return f"the kernel or this virtual machine offers no cache counters ({os.strerror(number)})"
 
 
 def _open(number: int, config: int) -> int:

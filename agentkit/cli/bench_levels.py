@@ -11,11 +11,13 @@ from agentkit.cli.bench import (
     ModelOption,
     OutOption,
     RealtimeOption,
+    TargetOption,
     ThreadsOption,
     _as_json,
     _cache_dir,
     _checkpoint,
     _model,
+    _planned,
     _progress,
     _write,
 )
@@ -25,7 +27,6 @@ from agentkit.cli.common import DebugOption, JsonOption
 
 SHOWN_MS = 60.0
 """What a picture of a timeline shows; the Chrome trace holds everything."""
-TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="Target to measure.")]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit code 1 if a threshold is missed.")]
 TraceOption = Annotated[
     bool, typer.Option("--trace", help="Also write every stage of every token: Chrome trace JSON and a PNG timeline.")
@@ -34,7 +35,7 @@ TraceOption = Annotated[
 
 @bench_app.command("layer", epilog="Example: agentkit bench layer --out bench-out")
 def layer_command(
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
@@ -48,8 +49,9 @@ def layer_command(
     from agentkit.bench.layer import layer_bench
     from agentkit.decoder.backend import SessionOptions
 
-    checkpoint = _checkpoint(_model(model))
-    options = SessionOptions(max_seq_len=512, n_slots=1, buckets=(1, 16), n_threads=threads)
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    options = SessionOptions(n_slots=1, buckets=(1, 16), n_threads=threads)
     with _progress("lengths", len(LENGTHS)) as on_length, alone(realtime, threads):
         result = layer_bench(checkpoint, cache_dir=_cache_dir(), target=target, options=options, on_length=on_length)
     _finish("layer", result, out=out, is_json=json, is_strict=strict)
@@ -58,7 +60,7 @@ def layer_command(
 @bench_app.command("step", epilog="Example: agentkit bench step --trace --out bench-out")
 def step_command(
     steps: Annotated[int | None, typer.Option("--steps", min=2, help="Steps; default: up to a full cache.")] = None,
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
@@ -73,7 +75,8 @@ def step_command(
     from agentkit.decoder.backend import SessionOptions
     from agentkit.decoder.trace import StageTrace
 
-    checkpoint, spans = _checkpoint(_model(model)), StageTrace() if trace else None
+    spec, spans = _model(model), StageTrace() if trace else None
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
     options = SessionOptions(n_slots=2, n_threads=threads)
     with _progress("steps", steps or options.max_seq_len) as on_step, alone(realtime, threads):
         result = step_bench(
@@ -91,7 +94,7 @@ def system_command(
     stress: Annotated[
         str | None, typer.Option("--stress", metavar="NAME", help="stress-ng or builtin; default: what there is.")
     ] = None,
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     threads: ThreadsOption = 0,
     shared: Annotated[
@@ -106,7 +109,8 @@ def system_command(
     from agentkit.bench.system import system_bench
     from agentkit.decoder.backend import SessionOptions
 
-    checkpoint = _checkpoint(_model(model))
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
     options = SessionOptions(max_seq_len=512, n_slots=1, buckets=(1,), n_threads=threads)
     with _progress("phases", 3) as on_phase:
         result = system_bench(
@@ -119,7 +123,7 @@ def system_command(
 @bench_app.command("overlap", epilog="Example: agentkit bench overlap --target npu_sim --trace --out bench-out")
 def overlap_command(
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each way, by turns.")] = 3,
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
@@ -133,7 +137,8 @@ def overlap_command(
     from agentkit.bench.throughput import ladder_bench, throughput_bench
     from agentkit.decoder.trace import StageTrace
 
-    checkpoint = _checkpoint(_model(model))
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
     if target == "npu_sim":
         with _progress("ways", 6) as on_rung, alone(realtime, threads):
             result = ladder_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_rung=on_rung)
@@ -156,7 +161,7 @@ def overlap_command(
 @bench_app.command("reuse", epilog="Example: agentkit bench reuse --out bench-out")
 def reuse_command(
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Measurements of each, by turns.")] = 5,
-    target: TargetOption = "cpu_onnx",
+    target: TargetOption = None,
     model: ModelOption = None,
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
@@ -168,7 +173,8 @@ def reuse_command(
     """Time a tool call with and without forced runs, and a first command with and without a saved static prompt."""
     from agentkit.bench.reuse import reuse_bench
 
-    checkpoint = _checkpoint(_model(model))
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
     with _progress("rounds", rounds) as on_round, alone(realtime, threads):
         result = reuse_bench(
             checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, on_round=on_round

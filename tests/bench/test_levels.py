@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentkit.bench.attention import BLOCKWISE, GQA, attention_bench
+from agentkit.bench.counters import _why_not, miss_rate
 from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.layer import layer_bench
 from agentkit.bench.overlap import Load
@@ -60,7 +62,10 @@ def test_the_layer_level_compares_every_form_of_attention(checkpoint: Path) -> N
     options = replace(OPTIONS, n_slots=1)
     result = layer_bench(checkpoint, cache_dir=checkpoint.parent, options=options, lengths=(1, 64))
     assert result["winner"] in result["attention"]["us"]
-    bandwidth, misses, _ = result["checks"]
+    bandwidth, misses, flatness, growth = result["checks"]
+    assert flatness["value"] >= 1
+    assert result["growth"]["us"][0] == 0
+    assert growth["value"] == result["growth"]["us"][-1]
     assert bandwidth["value"] > 0
     assert misses["value"] is not None or misses["note"]
 
@@ -136,3 +141,11 @@ def test_reuse_counts_steps_and_cached_tokens_not_only_time(checkpoint: Path) ->
     assert prefix["n_cached"]["without"] == 0
     assert prefix["n_cached"]["with"] >= 150
     assert prefix["are_answers_equal"]
+
+
+def test_without_counters_the_reason_is_the_kernels_own() -> None:
+    rate, why = miss_rate(lambda: sum(range(100_000)))
+    assert (rate is None) == bool(why)
+    assert rate is None or 0 <= rate <= 1
+    assert "perf_event_paranoid" in _why_not(errno.EACCES)
+    assert "No such file" in _why_not(errno.ENOENT)
