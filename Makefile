@@ -31,8 +31,8 @@ tests: $(DEV) model
 model: $(RUN) ## Pull the default model; nothing happens if it is there already
 	@$(PY) -m agentkit.cli.main models pull
 
-bench: $(BENCH) model ## Measure against llama.cpp (builds it once, some minutes)
-	$(PY) -m agentkit.cli.main bench compare --peer llama_cpp $(ARGS)
+bench: $(BENCH) model ## Run every bench, within 12 minutes, into bench-out/summary.md (builds llama.cpp once, some minutes more)
+	$(PY) -m agentkit.cli.main bench all --out bench-out $(ARGS)
 
 train-check: ## Check the training of the home model; wants PyTorch in .venv (models/home/README.md)
 	cd models/home/train && ../../../$(PY) -m pytest -p no:cacheprovider check_train.py $(ARGS)

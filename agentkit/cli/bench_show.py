@@ -67,6 +67,9 @@ def _others(result: Result) -> list[tuple[str, Any]]:
         for name, us in attention["us"].items():
             table.add_row(name, *(f"{value:.0f}" for value in us))
         tables.append((f"attention of one layer, one step; the quickest is {result['winner']}", table))
+        growth = Table("rows in the cache", *map(str, result["growth"]["lengths"]))
+        growth.add_row("µs", *(f"{value:.0f}" for value in result["growth"]["us"]))
+        tables.append(("how much longer a layer of a step takes than with the fewest", growth))
     if "qps" in result:
         table = Table("way", "requests/s")
         for name, qps in result["qps"].items():

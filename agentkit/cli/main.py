@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from agentkit import __version__
 from agentkit.cli.ask import ask_command
-from agentkit.cli.bench_levels import bench_app
+from agentkit.cli.bench_all import bench_app
 from agentkit.cli.chat import chat_command
 from agentkit.cli.common import State, run_guarded
 from agentkit.cli.eval import eval_command

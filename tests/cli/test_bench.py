@@ -23,7 +23,20 @@ def test_commands_are_said_and_memory_is_watched(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.parametrize(
     "command",
-    ["compare", "session", "roofline", "commands", "start", "homes", "layer", "step", "system", "overlap", "reuse"],
+    [
+        "compare",
+        "session",
+        "roofline",
+        "commands",
+        "start",
+        "homes",
+        "layer",
+        "step",
+        "system",
+        "overlap",
+        "reuse",
+        "all",
+    ],
 )
 def test_help_shows_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", command, "--help"]) == 0
