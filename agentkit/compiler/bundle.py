@@ -69,11 +69,11 @@ def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Bu
     if bundle := _whole(folder):
         with contextlib.suppress(OSError):  # a cache that cannot be written is not swept either
             os.utime(folder / TABLE)
-        _sweep(cache_dir)
+        _sweep(cache_dir, folder)
         return bundle
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
-        _sweep(cache_dir)
+        _sweep(cache_dir, folder)
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=cache_dir, ignore_cleanup_errors=True) as name:
             written = Path(name) / "bundle"
             write_graph(written, build_graph(checkpoint, target.precision, target.n_positions))
@@ -93,13 +93,13 @@ def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
     return f"{checkpoint.path.resolve().stem}-{target.precision}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
 
-def _sweep(cache_dir: Path) -> None:
+def _sweep(cache_dir: Path, in_use: Path) -> None:
     """Remove what killed compilations left behind, what nobody opened for long and what newer ones replaced.
 
     Whoever has a bundle open maps its files, which stay until they are closed.
     """
     now = time.time()
-    for folder in outdated({table.parent: table for table in cache_dir.glob(f"*/{TABLE}")}):
+    for folder in outdated({table.parent: table for table in cache_dir.glob(f"*/{TABLE}")}, in_use=in_use):
         with contextlib.suppress(OSError):
             left = cache_dir / f"{_PREFIX}{folder.name}"
             folder.rename(left)  # in one step: nobody finds half of it

@@ -13,10 +13,11 @@ UNUSED_S = 14 * 24 * 3600
 """What was not opened for so long is of an old model, target or compiler."""
 
 
-def outdated(forms: Mapping[Path, Path]) -> list[Path]:
+def outdated(forms: Mapping[Path, Path], *, in_use: Path) -> list[Path]:
     """Return those forms that nobody opened of late or that newer ones of the same model have replaced.
 
-    `forms` maps each to the file whose time is set whenever it is opened; names are model-precision-digest.
+    `forms` maps each to the file whose time is set whenever it is opened; names are model-precision-digest. The one in
+    use stays whatever the times say: a board without a battery may set its clock back.
     """
     now, groups = time.time(), defaultdict[str, list[tuple[float, Path]]](list)
     for form, touched in forms.items():
@@ -28,7 +29,7 @@ def outdated(forms: Mapping[Path, Path]) -> list[Path]:
         form
         for group in newest_first
         for rank, (opened_at, form) in enumerate(group)
-        if rank >= N_KEPT or now - opened_at > UNUSED_S
+        if form != in_use and (rank >= N_KEPT or now - opened_at > UNUSED_S)
     ]
 
 

@@ -65,7 +65,7 @@ def _tidy(path: Path) -> None:
     """Note that the file was opened and delete the older ones; who has one of those mapped keeps it."""
     with contextlib.suppress(OSError):  # a cache that cannot be written is not swept either
         os.utime(path)
-        delete_files(outdated({form: form for form in path.parent.glob("*.af")}))
+        delete_files(outdated({form: form for form in path.parent.glob("*.af")}, in_use=path))
         delete_files(
             old for old in path.parent.glob(f"{_PREFIX}*") if time.time() - old.stat().st_mtime > LEFT_BEHIND_S
         )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -110,3 +111,21 @@ def test_rows_that_lead_to_unhealthy_logits_are_deleted(tiny_gguf: Path, tmp_pat
     lane.distrust(UnhealthyLogits("NaN among the logits"), slot)
     assert lane.kv.length(slot) == 0
     assert saved(tmp_path) == []
+
+
+def test_a_disk_that_fills_up_while_saving_costs_only_the_next_start(
+    tiny_gguf: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = answer(opened(tiny_gguf, tmp_path / "other")).token_ids
+    decoder = opened(tiny_gguf, tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, hard))  # the kernel refuses in the middle of the file
+    try:
+        with caplog.at_level(logging.WARNING):
+            assert answer(decoder).token_ids == expected
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "the static prompt is not saved" in caplog.text
+    assert list((tmp_path / "prefixes").iterdir()) == []
+    assert answer(opened(tiny_gguf, tmp_path)).n_cached == 0
+    assert answer(opened(tiny_gguf, tmp_path)).n_cached > 64
