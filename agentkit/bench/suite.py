@@ -46,6 +46,7 @@ SUITE: Final = (
     Bench("overlap", ("overlap",)),
     Bench("overlap_npu_sim", ("overlap", "--target", "npu_sim", "--trace"), is_of_target=False),
     Bench("reuse", ("reuse",)),
+    Bench("pareto", ("pareto",)),
     Bench("roofline", ("roofline",), is_of_target=False),
     Bench("start", ("start",), is_of_target=False),
     Bench("homes", ("homes",), is_of_target=False),

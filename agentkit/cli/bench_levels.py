@@ -1,4 +1,4 @@
-"""`agentkit bench layer | step | system | overlap | reuse`: levels of validation (A12); `session` is in bench.py."""
+"""`agentkit bench layer | step | system | overlap | reuse | pareto`: levels of validation (A12, A16)."""
 
 from __future__ import annotations
 
@@ -180,6 +180,27 @@ def reuse_command(
             checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, on_round=on_round
         )
     _finish("reuse", result, out=out, is_json=json, is_strict=strict)
+
+
+@bench_app.command("pareto", epilog="Example: agentkit bench pareto --out bench-out")
+def pareto_command(
+    target: TargetOption = None,
+    model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    realtime: RealtimeOption = False,
+    strict: StrictOption = False,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Set latency, memory and accuracy of f32, int8 and int4 side by side."""
+    from agentkit.bench.pareto import FORMS, pareto_bench
+
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    with _progress("forms", len(FORMS)) as on_form, alone(realtime, threads):
+        result = pareto_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_form=on_form)
+    _finish("pareto", result, out=out, is_json=json, is_strict=strict)
 
 
 def _finish(name: str, result: dict[str, Any], *, out: Path | None, is_json: bool, is_strict: bool) -> None:

@@ -70,6 +70,11 @@ def _others(result: Result) -> list[tuple[str, Any]]:
         growth = Table("rows in the cache", *map(str, result["growth"]["lengths"]))
         growth.add_row("µs", *(f"{value:.0f}" for value in result["growth"]["us"]))
         tables.append(("how much longer a layer of a step takes than with the fewest", growth))
+    if "forms" in result:
+        table = Table("weights", "p50 ms", "p99 ms", "MB", "cache, bytes", "top token equal", "KL, nats", "optimal")
+        for form in result["forms"]:
+            table.add_row(*_form(form))
+        tables.append((f"forms over {result['n_tokens']} tokens", table))
     if "qps" in result:
         table = Table("way", "requests/s")
         for name, qps in result["qps"].items():
@@ -82,6 +87,19 @@ def _others(result: Result) -> list[tuple[str, Any]]:
             table.add_row(rung["name"], f"{rung['qps']:.2f}", f"{gain:.2f}", f"{rung['ms_per_step']:.2f}", rung["why"])
         tables.append(("virtual time, four requests at once", table))
     return tables
+
+
+def _form(form: Mapping[str, Any]) -> list[str]:
+    if "why_not" in form:
+        return [form["precision"], form["why_not"]]
+    step, name = form["step_ms"], form["precision"] + (" (stored)" if form["is_stored"] else "")
+    figures = [
+        f"{step['p50']:.2f}",
+        f"{step['p99']:.2f}",
+        f"{form['weight_mb']:.1f}",
+        str(form["cache_bytes_per_value"]),
+    ]
+    return [name, *figures, f"{form['agreement']:.1%}", f"{form['kl']:.4f}", "yes" if form["is_optimal"] else "no"]
 
 
 def draw(folder: Path | None, name: str, result: Result) -> None:

@@ -54,7 +54,8 @@ def test_every_bench_has_a_folder_of_its_own_and_is_a_command() -> None:
     names = [bench.name for bench in SUITE]
     assert len(set(names)) == len(names)
     assert {bench.args[0] for bench in SUITE} == {
-        "compare", "layer", "step", "session", "system", "overlap", "reuse", "roofline", "start", "homes", "commands",
+        "compare", "layer", "step", "session", "system", "overlap", "reuse", "pareto", "roofline", "start", "homes",
+        "commands",
     }  # fmt: skip
 
 

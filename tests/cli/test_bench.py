@@ -35,6 +35,7 @@ def test_commands_are_said_and_memory_is_watched(tmp_path: Path, capsys: pytest.
         "system",
         "overlap",
         "reuse",
+        "pareto",
         "all",
     ],
 )
