@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from agentkit.bench.commands import MAX_GROWTH_MB
 from agentkit.bench.figures import Check, machine
@@ -91,17 +94,27 @@ def _run(bench: Bench, folder: Path, options: Sequence[str], limit_s: float) -> 
     command = [sys.executable, "-m", "agentkit.cli.main", "bench", *bench.args, *more, "--out", str(folder)]
     started_s = time.monotonic()
     with (folder / "log.txt").open("w", encoding="utf-8") as log:
-        try:
-            subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, timeout=limit_s, check=False)
-            note = ""
-        except subprocess.TimeoutExpired:
-            note = f"stopped after {limit_s:.0f} s"
+        note = "" if _ends(command, log, limit_s) else f"stopped after {limit_s:.0f} s"
     took_s = time.monotonic() - started_s
     try:
         return Outcome(bench, took_s, json.loads(written.read_text("utf-8")), note)
     except (OSError, ValueError):
         lines = (folder / "log.txt").read_text("utf-8", "replace").split("\n")
         return Outcome(bench, took_s, None, note or next((line for line in lines[::-1] if line), "it said nothing"))
+
+
+def _ends(command: Sequence[str], log: IO[str], limit_s: float) -> bool:
+    """Run a command; False if it had to be stopped, with all that it started: stress would go on for ever."""
+    process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return True
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

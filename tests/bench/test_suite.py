@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentkit.bench.figures import Check
-from agentkit.bench.suite import SUITE, SUMMARY, Bench, Outcome, checks_of, run_suite, summary
+from agentkit.bench.suite import SUITE, SUMMARY, Bench, Outcome, _ends, checks_of, run_suite, summary
 from agentkit.cli.main import main
 
 COMPARE = {
@@ -71,6 +71,16 @@ def test_a_bench_runs_in_a_process_and_a_failing_one_does_not_stop_the_rest(tmp_
     assert few.result is not None
     assert json.loads((tmp_path / "few" / "commands.json").read_text("utf-8")) == few.result
     assert "| few | growth over 3 commands |" in (tmp_path / SUMMARY).read_text("utf-8")
+
+
+def test_a_bench_that_takes_too_long_is_stopped_with_all_that_it_started(tmp_path: Path) -> None:
+    started = tmp_path / "pid"
+    script = f"sleep 60 & echo $! > {started}; wait"
+    with (tmp_path / "log").open("w") as log:
+        assert not _ends(["sh", "-c", script], log, 0.5)
+        assert _ends(["sh", "-c", "true"], log, 30)
+    state = Path(f"/proc/{started.read_text().strip()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
 def test_what_has_no_time_left_is_not_run_and_says_so(tmp_path: Path) -> None:
