@@ -14,6 +14,7 @@ from agentkit.cli.ask import ask_command
 from agentkit.cli.bench_all import bench_app
 from agentkit.cli.chat import chat_command
 from agentkit.cli.common import State, run_guarded
+from agentkit.cli.doctor import doctor_command
 from agentkit.cli.eval import eval_command
 from agentkit.cli.models import models_app
 from agentkit.cli.new import new_command
@@ -54,6 +55,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("new", new_command, "agentkit new my_home"),
     ("test", rehearse_command, "agentkit test apps/smart_home --mutate"),
     ("eval", eval_command, "agentkit eval --data ../shared/data --suite en_core --out pred.jsonl"),
+    ("doctor", doctor_command, 'agentkit doctor "image decode failed"'),
     ("plan", plan_command, "agentkit plan --device rk3588"),
 )
 for _name, _command, _example in COMMANDS:

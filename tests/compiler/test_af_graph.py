@@ -9,7 +9,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from agentkit.compiler.af_graph import BLOCK, HIDDEN, AttentionShape, build_attention, causal_mask
+from agentkit.compiler.af_graph import BLOCK, HIDDEN, AttentionShape, build_attention, causal_mask, mask_inputs
 from agentkit.decoder.backend import SessionOptions
 from agentkit.decoder.memory_pool import Pools
 from agentkit.errors import CheckpointError, PromptTooLong
@@ -127,3 +127,15 @@ def test_a_step_past_the_capacity_is_refused_before_it_runs(tmp_path: Path) -> N
     session.kv.commit(0, 127)
     with pytest.raises(PromptTooLong):
         session.step(np.zeros(4, np.int64), 1, slot=0)
+
+
+def test_the_mask_grows_with_the_capacity_alone_and_has_one_shape_for_every_step() -> None:
+    def elements(rows: int, capacity: int) -> dict[str, int]:
+        given = mask_inputs(AttentionShape(4, 2, 64, rows, capacity))
+        shapes = {value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim] for value in given}
+        assert all(min(shape) > 0 for shape in shapes.values()), shapes  # no dimension is left open
+        return {name: int(np.prod(shape)) for name, shape in shapes.items()}
+
+    assert elements(1, 2048)["mask"] == 2048
+    assert elements(16, 2048)["mask"] == 2048  # not rows times capacity
+    assert elements(16, 2048)["causal"] == elements(16, 512)["causal"]
