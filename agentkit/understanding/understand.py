@@ -66,7 +66,9 @@ class Understander:
         templates: TemplateMap,
         tools: Mapping[str, Tool],
         model: Model | None = None,
+        is_model_alone: bool = False,
     ) -> None:
+        """With `is_model_alone` only guards stand before the model, which is how its own share is measured."""
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
@@ -74,6 +76,10 @@ class Understander:
         self._proposer = Proposer(self._phrases, tools, words)
         self._naming = templates.phrases.naming
         self._model = model
+        before = (self._timers, self._sure, self._planned, self._guarded, self._asked_here, self._mixed, self._heard)
+        self._tiers = (
+            (self._guarded, model.understand) if model is not None and is_model_alone else (*before, self._ask_model)
+        )
 
     def load(self) -> None:
         """Compile the templates of every language now, so that the first sentence need not wait."""
@@ -123,8 +129,7 @@ class Understander:
             return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []
-        mend = (self._asked_here, self._mixed, self._heard)
-        for tier in (self._timers, self._sure, self._planned, self._guarded, *mend, self._ask_model):
+        for tier in self._tiers:
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
