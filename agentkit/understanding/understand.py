@@ -57,7 +57,10 @@ class Model(Protocol):
 
 
 class Understander:
-    """Asks the tiers in order and records what each of them cost and why the last one decided."""
+    """Asks the tiers in order and records what each of them cost and why the last one decided.
+
+    With `is_model_alone` only guards stand before the model, which is how its own share is measured.
+    """
 
     def __init__(
         self,
@@ -68,7 +71,6 @@ class Understander:
         model: Model | None = None,
         is_model_alone: bool = False,
     ) -> None:
-        """With `is_model_alone` only guards stand before the model, which is how its own share is measured."""
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
@@ -237,7 +239,7 @@ class Understander:
 
     def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
         values = {"kind": hit.kind, "words": hit.words}
-        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", hit.why, timings_ms=timings)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
@@ -247,7 +249,7 @@ class Understander:
         is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
-            return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
+            return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
         return self._not_yet(hit, timings)
 
     def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
@@ -291,10 +293,6 @@ class Understander:
         is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
-
-
-def _why(hit: GuardHit) -> str:
-    return f"{hit.kind}: {hit.words!r} is not understood, so nothing runs"
 
 
 def _unknown(found: Understanding, name: str) -> Understanding:
