@@ -85,11 +85,17 @@ class Assembly:
     """What agents of one app share, whatever their home: words, sentences, templates and the model."""
 
     def __init__(
-        self, app: App, *, decoder: Callable[[], Decoder] | None = None, larger: Callable[[], Decoder] | None = None
+        self,
+        app: App,
+        *,
+        decoder: Callable[[], Decoder] | None = None,
+        larger: Callable[[], Decoder] | None = None,
+        is_model_alone: bool = False,
     ):
         """Read the app's language data. Raises ConfigError for what cannot be used.
 
         `decoder` is called when a sentence first needs the model, `larger` when that did not understand; None = none.
+        `is_model_alone` leaves the templates out, to measure what the model does by itself.
         """
         self._app = app
         self._words = {
@@ -107,6 +113,7 @@ class Assembly:
             words=self._words,
             tools=app.tools,
             decoders=[LazyDecoder(opens) for opens in (decoder, larger) if opens is not None],
+            is_model_alone=is_model_alone,
         )
 
     def open(

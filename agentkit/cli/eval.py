@@ -39,6 +39,9 @@ GenericOption = Annotated[
 PolicyOption = Annotated[
     Literal["none", "app"], typer.Option("--policy", help="none: nothing is asked back; app: the app's own rules.")
 ]
+ModelAloneOption = Annotated[
+    bool, typer.Option("--model-alone", help="No templates: guards, then the model, for its own figures.")
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N records.")]
 
 
@@ -53,6 +56,7 @@ def eval_command(
     policy: PolicyOption = "none",
     limit: LimitOption = None,
     no_model: NoModelOption = False,
+    model_alone: ModelAloneOption = False,
     config: ConfigOption = [],  # noqa: B006 - typer reads the default and never changes it
     debug: DebugOption = False,
 ) -> None:
@@ -67,11 +71,13 @@ def eval_command(
 
     if (suite is None) == (source is None):
         raise typer.BadParameter("give one of --suite NAME and --source NAME")
+    if no_model and model_alone:
+        raise typer.BadParameter("give one of --no-model and --model-alone, not both")
     loaded = load_app(app, config)
     records = read_records(data, suite=suite, source=source, split=split)[:limit]
     homes = read_homes(data, generic_home or data.resolve().parent / "eval" / "homes" / "generic.yaml")
     predictions: list[Prediction] = []
-    with opener(loaded, policy, has_model=not no_model) as open_home:
+    with opener(loaded, policy, has_model=not no_model, is_model_alone=model_alone) as open_home:
         run = Evaluation(homes, open_home, kinds=kind_words(loaded.words.values())).run(records)
         try:
             predictions.extend(shown(run, records))
@@ -83,14 +89,17 @@ def eval_command(
 
 
 @contextmanager
-def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home, Now], Live]]:
+def opener(
+    app: App, policy: str, *, has_model: bool, is_model_alone: bool = False
+) -> Iterator[Callable[[Home, Now], Live]]:
     """Give the function that opens the agent of a home; all homes share one model, opened when first needed."""
     from agentkit.assemble import Assembly
     from agentkit.startup import LazyModel
 
     lazy = LazyModel(app, lambda line: print(line, file=sys.stderr, flush=True))
     opens = has_model and app.model is not None
-    assembly = Assembly(app, decoder=lazy.decoder if opens else None, larger=lazy.larger_decoder if opens else None)
+    decoder, larger = (lazy.decoder, lazy.larger_decoder) if opens else (None, None)
+    assembly = Assembly(app, decoder=decoder, larger=larger, is_model_alone=is_model_alone)
     rules = app.policy if policy == "app" else ()
     try:
         yield lambda home, now: assembly.open(home, policy=rules, now=now, clock=lambda: 0.0)
@@ -120,8 +129,23 @@ def summary(predictions: Sequence[Prediction], out: Path) -> str:
     lines = [
         f"{len(predictions)} predictions in {out}",
         "outcomes  " + ", ".join(f"{name} {n}" for name, n in outcomes.most_common()),
-        "paths     " + ", ".join(f"{name} {n}" for name, n in paths.most_common()),
+        "paths     " + ", ".join(f"{name} {n} ({n / len(predictions):.1%})" for name, n in paths.most_common()),
+        *(f"latency   {line}" for line in latencies(predictions)),
     ]
     if broken := [p for p in predictions if "error" in p]:
         lines.append(f"errors    {len(broken)}, the first in {broken[0]['id']}: {broken[0]['error']}")
     return "\n".join(lines)
+
+
+def latencies(predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Percentiles of a turn's time, over all records and by the tier that answered."""
+    from agentkit.bench.figures import spread
+
+    by_path: dict[str, list[float]] = {"all": [p["ms"] for p in predictions if "ms" in p]}
+    for found in predictions:
+        if "ms" in found:
+            by_path.setdefault(found.get("path", "none"), []).append(found["ms"])
+    for path, times in by_path.items():
+        if times:
+            found = spread(times)
+            yield f"{path} p50 {found['p50']:.1f} ms, p99 {found['p99']:.1f} ms, max {found['max']:.1f} ms"

@@ -20,6 +20,11 @@ class GuardHit:
     words: str
     """The part of the sentence that says so."""
 
+    @property
+    def why(self) -> str:
+        """What a trace says of it."""
+        return f"{self.kind}: {self.words!r} is not understood, so nothing runs"
+
 
 def guard(text: str, words: Words, *, kinds: Collection[str] = ()) -> GuardHit | None:
     """Find the first time, condition, negation, exception or report in a text. `kinds`: only these, if any."""

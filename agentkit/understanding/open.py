@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 
 def open_understander(
-    folder: Path, *, words: Mapping[str, Words], tools: Mapping[str, Tool], decoders: Sequence[Generator] = ()
+    folder: Path,
+    *,
+    words: Mapping[str, Words],
+    tools: Mapping[str, Tool],
+    decoders: Sequence[Generator] = (),
+    is_model_alone: bool = False,
 ) -> Understander:
     """Build the understander of an app folder; without a decoder, templates only. Raises ConfigError.
 
-    `decoders`: the models that are asked about what the templates left over, in this order.
+    `decoders`: the models that are asked about what the templates left over, in this order; about every sentence if
+    `is_model_alone`.
     """
     path = folder / "templates.yaml"
     templates = load_templates(path, tools=tools) if path.exists() else TemplateMap()
@@ -30,4 +36,5 @@ def open_understander(
 
     phrases, text = templates.phrases, templates.prompt
     tiers = [OpenedTier(d, tools=tools, words=words, phrases=phrases, text=text) for d in decoders]
-    return Understander(words=words, templates=templates, tools=tools, model=TierChain(tiers))
+    chain = TierChain(tiers)
+    return Understander(words=words, templates=templates, tools=tools, model=chain, is_model_alone=is_model_alone)

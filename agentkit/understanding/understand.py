@@ -57,7 +57,10 @@ class Model(Protocol):
 
 
 class Understander:
-    """Asks the tiers in order and records what each of them cost and why the last one decided."""
+    """Asks the tiers in order and records what each of them cost and why the last one decided.
+
+    With `is_model_alone` only guards stand before the model, which is how its own share is measured.
+    """
 
     def __init__(
         self,
@@ -66,6 +69,7 @@ class Understander:
         templates: TemplateMap,
         tools: Mapping[str, Tool],
         model: Model | None = None,
+        is_model_alone: bool = False,
     ) -> None:
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
@@ -74,6 +78,10 @@ class Understander:
         self._proposer = Proposer(self._phrases, tools, words)
         self._naming = templates.phrases.naming
         self._model = model
+        before = (self._timers, self._sure, self._planned, self._guarded, self._asked_here, self._mixed, self._heard)
+        self._tiers = (
+            (self._guarded, model.understand) if model is not None and is_model_alone else (*before, self._ask_model)
+        )
 
     def load(self) -> None:
         """Compile the templates of every language now, so that the first sentence need not wait."""
@@ -123,8 +131,7 @@ class Understander:
             return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []
-        mend = (self._asked_here, self._mixed, self._heard)
-        for tier in (self._timers, self._sure, self._planned, self._guarded, *mend, self._ask_model):
+        for tier in self._tiers:
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -232,7 +239,7 @@ class Understander:
 
     def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
         values = {"kind": hit.kind, "words": hit.words}
-        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", _why(hit), timings_ms=timings)
+        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", hit.why, timings_ms=timings)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
@@ -242,7 +249,7 @@ class Understander:
         is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
-            return Understanding(Kind.NONE, why="" if hit is None else _why(hit), timings_ms=timings)
+            return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
         return self._not_yet(hit, timings)
 
     def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
@@ -286,10 +293,6 @@ class Understander:
         is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
-
-
-def _why(hit: GuardHit) -> str:
-    return f"{hit.kind}: {hit.words!r} is not understood, so nothing runs"
 
 
 def _unknown(found: Understanding, name: str) -> Understanding:

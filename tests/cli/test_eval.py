@@ -38,7 +38,10 @@ def test_every_record_gets_a_prediction(data: Path, capsys: pytest.CaptureFixtur
     first, second = predictions(data)
     assert first["calls"] == [{"tool": "turn_on", "args": {}, "targets": ["light.desk"]}]
     assert second["outcome"] == "done"
-    assert "2 predictions" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "2 predictions" in said
+    assert "template 2 (100.0%)" in said
+    assert "latency   all p50" in said
 
 
 def test_the_apps_own_policy_asks_back(data: Path) -> None:
@@ -59,3 +62,15 @@ def test_one_of_suite_and_source_must_be_given(data: Path, choice: tuple[str, ..
 def test_an_unknown_source_names_those_there_are(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(data, "--source", "others") == 1
     assert "no source 'others'; there are own" in capsys.readouterr().err
+
+
+def test_the_model_alone_answers_what_a_template_would(data: Path) -> None:
+    home = ["--app", str(APP), "--data", str(data), "--generic-home", str(HOME)]
+    assert main(["eval", *home, "--source", "own", "--model-alone", "--out", str(data / "alone.jsonl")]) == 0
+    rows = [json.loads(line) for line in (data / "alone.jsonl").read_text("utf-8").splitlines()]
+    assert {row["path"] for row in rows} == {"model"}
+    assert rows[0]["calls"] == [{"tool": "turn_on", "args": {}, "targets": ["light.desk"]}]
+
+
+def test_the_model_alone_needs_a_model(data: Path) -> None:
+    assert run(data, "--source", "own", "--model-alone") == 2
