@@ -10,9 +10,9 @@ from tests.support.tiny import write_gguf
 
 
 @pytest.mark.parametrize("target", ["cpu_onnx", "af_native"])
-def test_every_form_is_set_beside_the_exact_one(tmp_path: Path, target: str) -> None:
+def test_every_form_is_set_beside_the_exact_one(tmp_path: Path, cache_with_library: Path, target: str) -> None:
     path = write_gguf(tmp_path / "tiny.gguf", kind="F32", embed_kind="F32")
-    result = pareto_bench(path, cache_dir=tmp_path / "cache", target=target, n_threads=1, n_tokens=24)
+    result = pareto_bench(path, cache_dir=cache_with_library, target=target, n_threads=1, n_tokens=24)
     exact, int8, int4 = result["forms"]
     assert (exact["agreement"], exact["kl"]) == (1, 0)
     assert exact["kl"] < int8["kl"] < int4["kl"]
@@ -20,7 +20,7 @@ def test_every_form_is_set_beside_the_exact_one(tmp_path: Path, target: str) -> 
     assert exact["is_stored"]
     assert int4["is_optimal"]  # nothing is smaller
     assert int8["cache_bytes_per_value"] == {"cpu_onnx": 4, "af_native": 2}[target]
-    assert list((tmp_path / "cache").glob("tiny-*")) == []
+    assert list(cache_with_library.glob("tiny-*")) == []
 
 
 def test_divergence_is_zero_for_equal_rows_and_positive_for_others() -> None:

@@ -14,28 +14,10 @@ from agentkit.compiler.leftovers import N_KEPT, UNUSED_S, outdated
 from agentkit.decoder.backend import Session
 from agentkit.decoder.memory_pool import Pools
 from agentkit.plugins import find_backend
-from runtimes.af_native.build import ensure_library, find_compiler
 from tests.runtimes.opened import OPTIONS
 from tests.support.tiny import write_gguf
 
 FORMS = {"cpu_onnx": "tiny-*/bundle.json", "af_native": "tiny-*.af"}
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled library of the native target, made once; caches of the tests point to it."""
-    folder = tmp_path_factory.mktemp("built")
-    if find_compiler() is not None:
-        ensure_library(folder)
-    return folder / "af_native"
-
-
-@pytest.fixture
-def cache(tmp_path: Path, built: Path) -> Path:
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    (folder / "af_native").symlink_to(built)
-    return folder
 
 
 def open_on(target: str, checkpoint: Path, cache: Path, precision: str | None = None) -> Session:
@@ -49,8 +31,10 @@ def open_on(target: str, checkpoint: Path, cache: Path, precision: str | None = 
 
 
 @pytest.mark.parametrize("target", FORMS)
-def test_new_versions_of_a_model_leave_only_the_newest_behind(tmp_path: Path, cache: Path, target: str) -> None:
-    checkpoint = write_gguf(tmp_path / "tiny.gguf", kind="Q8_0", embed_kind="Q8_0")
+def test_new_versions_of_a_model_leave_only_the_newest_behind(
+    tmp_path: Path, cache_with_library: Path, target: str
+) -> None:
+    cache, checkpoint = cache_with_library, write_gguf(tmp_path / "tiny.gguf", kind="Q8_0", embed_kind="Q8_0")
     content = checkpoint.read_bytes()
     open_on(target, checkpoint, cache, "f32").close()  # another precision of it is not theirs to delete
     other = set(cache.glob(FORMS[target]))
@@ -67,8 +51,10 @@ def test_new_versions_of_a_model_leave_only_the_newest_behind(tmp_path: Path, ca
 
 
 @pytest.mark.parametrize("target", FORMS)
-def test_a_session_goes_on_when_its_files_are_replaced_by_newer_ones(tmp_path: Path, cache: Path, target: str) -> None:
-    checkpoint = write_gguf(tmp_path / "tiny.gguf", kind="Q8_0", embed_kind="Q8_0")
+def test_a_session_goes_on_when_its_files_are_replaced_by_newer_ones(
+    tmp_path: Path, cache_with_library: Path, target: str
+) -> None:
+    cache, checkpoint = cache_with_library, write_gguf(tmp_path / "tiny.gguf", kind="Q8_0", embed_kind="Q8_0")
     content, token_ids = checkpoint.read_bytes(), np.array([1, 2, 3, 4])
     session = open_on(target, checkpoint, cache)
     first = next(cache.glob(FORMS[target]))
@@ -97,9 +83,9 @@ def test_what_was_not_opened_for_long_is_outdated_however_few_there_are(tmp_path
 
 @pytest.mark.parametrize("target", FORMS)
 def test_a_clock_that_was_set_back_does_not_delete_what_was_just_opened(
-    tmp_path: Path, cache: Path, target: str
+    tmp_path: Path, cache_with_library: Path, target: str
 ) -> None:
-    checkpoint = write_gguf(tmp_path / "tiny.gguf", kind="Q8_0", embed_kind="Q8_0")
+    cache, checkpoint = cache_with_library, write_gguf(tmp_path / "tiny.gguf", kind="Q8_0", embed_kind="Q8_0")
     content, a_year_on = checkpoint.read_bytes(), time.time() + 365 * 24 * 3600
     for version in range(N_KEPT):
         checkpoint.write_bytes(content)

@@ -50,13 +50,13 @@ def reference(checkpoint: Path) -> Lane:
 
 
 @pytest.fixture(scope="module", params=TARGETS)
-def lane(request: pytest.FixtureRequest, checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
+def lane(request: pytest.FixtureRequest, checkpoint: Path, native_library: Path) -> Iterator[Lane]:
     backend = find_backend(request.param)
     probe = backend.probe()
     if not probe.is_available:
         pytest.skip(probe.detail)
     pools = Pools.from_sizes(backend.plan(checkpoint, OPTIONS))
-    session = backend.open(checkpoint, OPTIONS, pools=pools, cache_dir=tmp_path_factory.mktemp("compiled"))
+    session = backend.open(checkpoint, OPTIONS, pools=pools, cache_dir=native_library.parent)
     lane = Lane(request.param, session, pools)
     lane.warm_up()
     yield lane

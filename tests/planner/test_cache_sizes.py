@@ -27,7 +27,7 @@ def model() -> ModelSpec:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_plan_pools_and_session_agree_on_the_cache(model: ModelSpec, tmp_path: Path, target: str) -> None:
+def test_plan_pools_and_session_agree_on_the_cache(model: ModelSpec, cache_with_library: Path, target: str) -> None:
     backend = find_backend(target)
     probe = backend.probe()
     if not probe.is_available:
@@ -41,7 +41,7 @@ def test_plan_pools_and_session_agree_on_the_cache(model: ModelSpec, tmp_path: P
     needs = next(choice.needs for choice in plan.choices if choice.target == target)
 
     pools = Pools.from_sizes(backend.plan(CHECKPOINT, options))
-    session = backend.open(CHECKPOINT, options, pools=pools, cache_dir=tmp_path)
+    session = backend.open(CHECKPOINT, options, pools=pools, cache_dir=cache_with_library)
     try:
         assert needs is not None
         sizes = (pools.cache.n_bytes, pools.cache.used_bytes, session.kv.data.nbytes)
