@@ -61,7 +61,8 @@ AfModel random_model(int form, int heads, int kv_heads, int head_dim, int thread
   AfLayer* all = block<AfLayer>(layers);
   for (int i = 0; i < layers; i++) {
     all[i] = {matrix((heads + 2 * kv_heads) * head_dim, hidden, form), matrix(hidden, heads * head_dim, form),
-              matrix(2 * ffn, hidden, form), matrix(hidden, ffn, form), ones(hidden), ones(hidden)};
+              matrix(2 * ffn, hidden, form), matrix(hidden, ffn, form), ones(hidden), ones(hidden),
+              nullptr, nullptr, nullptr};
   }
   const AfMatrix head = matrix(83, hidden, form == AF_F32 ? AF_F32 : AF_INT8);
   float* rope = block<float>(capacity * head_dim);
@@ -72,8 +73,8 @@ AfModel random_model(int form, int heads, int kv_heads, int head_dim, int thread
       rope[p * head_dim + head_dim / 2 + i] = float(std::sin(angle));
     }
   }
-  AfModel m = {layers, hidden, heads, kv_heads, head_dim, ffn, 83, int(up(head_dim, 64)), 32, threads, 1e-5f, capacity,
-               all, ones(hidden), head, head, rope, nullptr};
+  AfModel m = {layers, hidden, heads, kv_heads, head_dim, ffn, 83, int(up(head_dim, 64)), 32, 1, threads, 1e-5f, capacity,
+               all, ones(hidden), head, head, rope, nullptr, nullptr, 1.0f, 0};
   m.scratch = block<uint8_t>(af_scratch_bytes(&m));
   return m;
 }
@@ -98,7 +99,8 @@ double difference(const AfModel& m, const char* one, const char* other) {
     int64_t ids[32];
     for (int64_t& id : ids) id = draw() % 83;
     for (int i = 0; i < 2; i++) {
-      const AfStep s = {ids, rows, start, caches[i], layer, logits[i]};
+      const AfPart part = {ids, rows, start, caches[i], nullptr};
+      const AfStep s = {&part, 1, layer, logits[i]};
       af_step(engines[i], &s);
     }
     start += rows;
