@@ -21,7 +21,7 @@ from agentkit.decoder.kv_cache import Layout as CacheLayout
 from agentkit.decoder.memory_pool import Pools, align, aligned_bytes
 from agentkit.errors import BackendUnavailable, StepCancelled, StepFailed
 from runtimes.af_native.artifact import Weights, ensure_packed
-from runtimes.af_native.build import REMEDY, ensure_library, find_compiler
+from runtimes.af_native.build import REMEDY, ensure_library, find_compiler, find_prebuilt
 from runtimes.af_native.cores import Placement, place_threads
 from runtimes.af_native.layout import TILE, Layout, Matrix, round_up
 from runtimes.af_native.library import MAX_PARTS, AfLayer, AfMatrix, AfModel, AfPart, AfStep, Library
@@ -53,12 +53,15 @@ class AfNative:
         machine = platform.machine()
         if self._instruction_set is None and not FAST_FLAGS.get(machine, {"-"}) <= processor_flags():
             return Probe(False, f"this {machine} processor lacks the instructions it is made for; cpu_onnx is faster")
-        compiler = find_compiler()
-        if compiler is None:
+        if find_prebuilt() is not None:
+            builder = "this package"
+        elif (compiler := find_compiler()) is not None:
+            builder = compiler.title
+        else:
             return Probe(False, f"no C++ compiler to build it with; {REMEDY}")
         n_cores = len(os.sched_getaffinity(0))
-        detail = f"C++ kernels for {machine} built by {compiler.title}, {n_cores} cores"
-        return Probe(True, detail, {"compiler": compiler.title, "n_cores": n_cores})
+        detail = f"C++ kernels for {machine} built by {builder}, {n_cores} cores"
+        return Probe(True, detail, {"compiler": builder, "n_cores": n_cores})
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open` from the checkpoint's header."""
