@@ -16,10 +16,11 @@ from agentkit.decoder.memory_pool import Pools
 from agentkit.errors import BackendUnavailable, CheckpointError, PoolError, PromptTooLong, StepFailed
 from runtimes.af_native import BACKEND, AfNative
 from runtimes.af_native.artifact import MAGIC
-from runtimes.af_native.backend import AfNativeSession, processor_flags
+from runtimes.af_native.backend import processor_flags
 from runtimes.af_native.build import ensure_library, find_compiler
 from runtimes.af_native.layout import PAGE
 from runtimes.af_native.library import Library
+from runtimes.af_native.session import AfNativeSession
 from tests.runtimes.opened import OPTIONS, open_reference
 from tests.support.tiny import TINY, random_weights, tiny_spec, write_folder, write_gguf
 

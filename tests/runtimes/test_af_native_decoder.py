@@ -21,8 +21,8 @@ from agentkit.decoder.tokenizer import Tokenizer, load_tokenizer
 from agentkit.decoder.turn import Turn
 from agentkit.decoder.watch import Watch
 from runtimes.af_native import AfNative
-from runtimes.af_native.backend import AfNativeSession, _Step
 from runtimes.af_native.build import find_compiler
+from runtimes.af_native.session import AfNativeSession, Step
 from tests.runtimes.test_af_native import _OPEN, checkpoint, open_native
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C++ compiler")
@@ -53,7 +53,7 @@ def note_passes(session: AfNativeSession, monkeypatch: pytest.MonkeyPatch) -> li
     passes: list[list[int]] = []
     run = session._run
 
-    def noting(steps: list[_Step]) -> None:
+    def noting(steps: list[Step]) -> None:
         passes.append([step.n_valid for step in steps])
         run(steps)
 
@@ -145,9 +145,9 @@ def test_the_target_is_told_the_mask_and_the_answer_is_that_of_masking_afterward
         session.takes_masks = takes_masks  # type: ignore[misc]
         submit = session.submit
 
-        def noting(ids: TokenIds, n: int, *, slot: int, allowed: Mask | None = None, submit=submit) -> _Step:  # type: ignore[no-untyped-def]
+        def noting(ids: TokenIds, n: int, *, slot: int, allowed: Mask | None = None, submit=submit) -> Step:  # type: ignore[no-untyped-def]
             told.append(allowed is not None)
-            step: _Step = submit(ids, n, slot=slot, allowed=allowed)
+            step: Step = submit(ids, n, slot=slot, allowed=allowed)
             return step
 
         monkeypatch.setattr(session, "submit", noting)

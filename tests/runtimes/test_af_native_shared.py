@@ -12,9 +12,9 @@ import pytest
 from agentkit.compiler.family import KNOWN
 from agentkit.decoder.backend import SessionOptions
 from agentkit.errors import StepCancelled, StepFailed
-from runtimes.af_native.backend import AfNativeSession
 from runtimes.af_native.build import ensure_library, find_compiler
 from runtimes.af_native.library import Library
+from runtimes.af_native.session import AfNativeSession
 from tests.runtimes.opened import OPTIONS, open_onnx, open_reference
 from tests.runtimes.test_af_native import (
     _OPEN,
