@@ -62,7 +62,9 @@ def with_library(pure: Path, machine: str, files: Mapping[str, bytes], into: Pat
     content[f"{info}/RECORD"] = "\n".join([*lines, f"{info}/RECORD,,", ""]).encode()
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as target:
         for path, data in content.items():
-            target.writestr(path, data)
+            entry = zipfile.ZipInfo(path)
+            entry.external_attr, entry.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+            target.writestr(entry, data)
     return wheel
 
 
