@@ -3,7 +3,7 @@
 .POSIX:
 .SUFFIXES:
 .NOTPARALLEL:
-.PHONY: run test check lint types tests model bench train-check native-check native-threads native-arm clean help
+.PHONY: run test check lint types tests model bench train-check native-check native-threads native-arm wheels clean help
 
 APP = apps/smart_home
 PY = .venv/bin/python
@@ -52,6 +52,10 @@ native-arm: $(DEV) ## Build the kernels for arm64 and compare them with portable
 	$(PY) -m pip install --quiet --disable-pip-version-check ziglang
 	$(PY) -m tests.runtimes.native.arm64
 
+wheels: $(DEV) ## Build wheels with the native library in them, for x86-64 and arm64, into dist/
+	$(PY) -m pip install --quiet --disable-pip-version-check ziglang
+	$(PY) -m deploy.wheels dist
+
 $(PY):
 	@python="$$(PYTHON="$(PYTHON)" sh deploy/find_python.sh)" && echo "creating .venv with $$python" && "$$python" -m venv .venv
 
@@ -71,7 +75,7 @@ $(BENCH): pyproject.toml $(DEV)
 	@touch $@
 
 clean: ## Remove .venv and all caches; pulled models stay in ~/.cache/agentkit
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis bench-out
+	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis bench-out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## Show this list

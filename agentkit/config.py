@@ -68,6 +68,10 @@ class App:
     manifest: Path | None = None
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
+    threads: int = 0
+    """Of the model on the processor; 0 = as many as the target finds best."""
+    cores: tuple[int, ...] = ()
+    """Cores that those threads are held to, on targets that can; empty = the target chooses."""
     limits: Limits = field(default_factory=Limits)
     schedule: ScheduleRules = field(default_factory=ScheduleRules)
     """What to do about what was due while nothing ran."""
@@ -88,6 +92,8 @@ KEYS = (
     "larger_model",
     "manifest",
     "target",
+    "threads",
+    "cores",
     "limits",
     "schedule",
     "pin",
@@ -102,6 +108,7 @@ MOST: Mapping[str, int] = MappingProxyType(
         "question_timeout_s": 86_400,
         "memory_s": 86_400,
         "missed_after_minutes": 525_600,
+        "threads": 1_024,
     }
 )
 """Largest values: what is more was a slip, or would stop a clock."""
@@ -163,6 +170,8 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         larger_model=take(document, "larger_model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),
+        threads=_read_threads(document),
+        cores=_read_cores(document),
         limits=limits,
         schedule=_read_schedule(document),
     )
@@ -209,6 +218,20 @@ def _apply_override(document: YamlMap, text: str) -> tuple[str, str]:
         target = take(target, key, YamlMap)
     target[leaf] = parse_yaml(value, place)
     return leaf, text
+
+
+def _read_threads(document: YamlMap) -> int:
+    n_threads = take(document, "threads", int, 0)
+    if not 0 <= n_threads <= MOST["threads"]:
+        raise document.error(f"threads is {n_threads}, wanted 0 (as found best) to {MOST['threads']}", "threads")
+    return n_threads
+
+
+def _read_cores(document: YamlMap) -> tuple[int, ...]:
+    cores = take_list(document, "cores", int, ())
+    if any(core < 0 for core in cores) or len(set(cores)) < len(cores):
+        raise document.error(f"cores is {list(cores)}, wanted different numbers from 0 up", "cores")
+    return cores
 
 
 def _read_limits(document: YamlMap) -> Limits:

@@ -98,6 +98,10 @@ class StepFailed(DecoderError):
     """One core step failed; nothing readable has changed."""
 
 
+class StepCancelled(DecoderError):
+    """A core step was ended from outside; nothing readable has changed, and it may be run again."""
+
+
 class UnhealthyLogits(StepFailed):
     """The target answered, but with numbers that cannot be right."""
 

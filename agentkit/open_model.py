@@ -60,7 +60,9 @@ def open_model(app: App, say: Say) -> Model:
         say(f"plan     {line}")
     first, *_ = choices = plan.require()
     checkpoint = _pull(first.artifact, say)
-    options = SessionOptions(max_seq_len=min(SessionOptions.max_seq_len, plan.model.context))
+    options = SessionOptions(
+        max_seq_len=min(SessionOptions.max_seq_len, plan.model.context), n_threads=app.threads, cores=app.cores
+    )
     _tell_pools(first, checkpoint, options, say)
     started_at = time.perf_counter()
     say(f"opening  {first.target}, warming up every path")

@@ -87,6 +87,7 @@ class NpuSimSession:
     """An opened model; steps end in the order they were submitted."""
 
     ladder = LADDER
+    max_shared_rows = 1 << 30
 
     def __init__(self, core: Session, chip: Chip, way: Way, pools: Pools):
         self.spec, self.options, self.kv = core.spec, core.options, core.kv
@@ -125,6 +126,10 @@ class NpuSimSession:
         self.timeline.wait(fence.step)
         logits: Logits = self._results[fence.row]
         return logits
+
+    def abandon(self) -> None:
+        """Forget the steps in flight; the chip finishes them for nobody."""
+        self._in_flight.clear()
 
     def step(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Logits:
         """Submit and wait: the synchronous use."""

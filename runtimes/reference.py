@@ -65,7 +65,7 @@ class ReferenceSession:
         """Run one padded step; see the port."""
         check_step(self, token_ids, n_valid, slot=slot)
         start = self.kv.length(slot)
-        hidden = self._weights["embed"][token_ids]  # [bucket, hidden_size] f32
+        hidden = self._weights["embed"][token_ids] * np.float32(self.spec.embed_scale)  # [bucket, hidden_size] f32
         for layer in range(self.spec.n_layers):
             hidden = hidden + self._attention(layer, slot, start, hidden)
             hidden = hidden + self._feed_forward(layer, hidden)
@@ -81,9 +81,10 @@ class ReferenceSession:
         spec, n_rows = self.spec, len(hidden)
         normed = rms_norm(hidden, self._layer(layer, "attn_norm"), spec.rms_norm_eps)
         positions = np.arange(start, start + n_rows)
-        q = (normed @ self._layer(layer, "q").T).reshape(n_rows, spec.n_heads, spec.head_dim)
-        k = (normed @ self._layer(layer, "k").T).reshape(n_rows, spec.n_kv_heads, spec.head_dim)
-        v = (normed @ self._layer(layer, "v").T).reshape(n_rows, spec.n_kv_heads, spec.head_dim)
+        q, k, v = (self._project(layer, part, normed) for part in ("q", "k", "v"))
+        if spec.has_qk_norm:
+            q = rms_norm(q, self._layer(layer, "q_norm"), spec.rms_norm_eps)
+            k = rms_norm(k, self._layer(layer, "k_norm"), spec.rms_norm_eps)
         keys, values = self.kv.keys(layer, slot), self.kv.values(layer, slot)
         keys[start : start + n_rows] = rotate(k, positions, spec.rope_theta)
         values[start : start + n_rows] = v
@@ -92,9 +93,17 @@ class ReferenceSession:
         projected: Tensor = mixed.reshape(n_rows, -1) @ self._layer(layer, "o").T
         return projected
 
+    def _project(self, layer: int, part: str, normed: Tensor) -> Tensor:
+        """Return one part of q, k and v as [rows, heads, head_dim]."""
+        projected = normed @ self._layer(layer, part).T
+        if self.spec.has_qkv_bias:
+            projected = projected + self._layer(layer, f"{part}_bias")
+        return projected.reshape(len(normed), -1, self.spec.head_dim)
+
     def _feed_forward(self, layer: int, hidden: Tensor) -> Tensor:
         normed = rms_norm(hidden, self._layer(layer, "ffn_norm"), self.spec.rms_norm_eps)
-        gated = silu(normed @ self._layer(layer, "gate").T) * (normed @ self._layer(layer, "up").T)
+        opened = {"silu": silu, "gelu": gelu}[self.spec.activation](normed @ self._layer(layer, "gate").T)
+        gated = opened * (normed @ self._layer(layer, "up").T)
         projected: Tensor = gated @ self._layer(layer, "down").T
         return projected
 
@@ -139,6 +148,12 @@ def attend(q: Tensor, keys: Tensor, values: Tensor, positions: NDArray[np.int64]
 def silu(gate: Tensor) -> Tensor:
     """x * sigmoid(x), without overflow at large negative x."""
     return (gate * (np.float32(0.5) * (np.float32(1) + np.tanh(gate / 2)))).astype(np.float32)
+
+
+def gelu(gate: Tensor) -> Tensor:
+    """x * the share of a normal distribution below x, in the approximation with tanh."""
+    inner = np.float32(np.sqrt(2 / np.pi)) * (gate + np.float32(0.044715) * gate**3)
+    return (gate * (np.float32(0.5) * (np.float32(1) + np.tanh(inner)))).astype(np.float32)
 
 
 BACKEND = Reference()

@@ -88,6 +88,8 @@ def test_an_edited_handler_is_seen_when_the_app_is_loaded_again(folder: Path) ->
         ("model=null", lambda app: app.model, None),
         ("languages=[zh]", lambda app: app.languages, ("zh",)),
         ("limits.max_text_chars=7", lambda app: app.limits.max_text_chars, 7),
+        ("threads=2", lambda app: app.threads, 2),
+        ("cores=[4, 5]", lambda app: app.cores, (4, 5)),
         ("limits.action_timeout_ms=9", lambda app: app.limits, Limits(max_text_chars=100, action_timeout_ms=9)),
         ("policy=[]", lambda app: app.policy, ()),
         ("target=a=b", lambda app: app.target, "a=b"),
@@ -101,6 +103,8 @@ def test_an_override_replaces_a_key(folder: Path, override: str, read: object, w
     ("override", "message"),
     [
         ("limits.max_text_chars=x", r"--config limits\.max_text_chars=x: max_text_chars is 'x', wanted a whole number"),
+        ("threads=-1", r"--config threads=-1: threads is -1, wanted 0 \(as found best\) to 1024"),
+        ("cores=[1, 1]", r"--config cores=\[1, 1\]: cores is \[1, 1\], wanted different numbers"),
         ("limits.max_text_chars=0", r"--config .*max_text_chars is 0, wanted more than 0"),
         ("limits.max_texts=1", r"--config .*unknown key 'limits\.max_texts'; did you mean 'limits\.max_text_chars'"),
         ("nam=x", "did you mean 'name'"),

@@ -18,6 +18,7 @@ from agentkit.bench.opened import open_warm
 from agentkit.bench.overlap import Load, serve
 from agentkit.decoder.backend import SessionOptions
 from agentkit.decoder.lane import Lane
+from agentkit.decoder.steps import is_asynchronous
 from agentkit.decoder.tokenizer import Tokenizer, load_tokenizer
 from agentkit.decoder.trace import StageTrace
 from agentkit.errors import BackendUnavailable
@@ -33,6 +34,8 @@ class Mode:
     name: str
     n_clients: int
     has_workers: bool = False
+    n_in_flight: int | None = None
+    """None = as many steps as the target takes."""
 
 
 MODES = (
@@ -40,6 +43,8 @@ MODES = (
     Mode("four requests interleaved, in line", N_CLIENTS),
     Mode("four requests, a thread per stage", N_CLIENTS, has_workers=True),
 )
+ONE_STEP = Mode("four requests interleaved, one step at a time", N_CLIENTS, n_in_flight=1)
+"""What a target that takes several steps at once is compared with."""
 
 
 def throughput_bench(
@@ -50,11 +55,12 @@ def throughput_bench(
     options = SessionOptions(max_seq_len=256, n_slots=N_CLIENTS, buckets=(1, 16, 32), n_threads=n_threads)
     opened, load = open_warm(checkpoint, target, options, cache_dir), load or Load(n_requests=8)
     lane, tokenizer = Lane(target, opened.session, opened.pools), load_tokenizer(checkpoint)
-    took: dict[str, list[float]] = {mode.name: [] for mode in MODES}
+    modes = (*MODES, ONE_STEP) if is_asynchronous(opened.session) else MODES
+    took: dict[str, list[float]] = {mode.name: [] for mode in modes}
     try:
-        answers = {_serve(lane, tokenizer, load, mode)[1] for mode in MODES}  # not counted, but compared
+        answers = {_serve(lane, tokenizer, load, mode)[1] for mode in modes}  # not counted, but compared
         for number in range(rounds):
-            for mode in MODES[:: 1 if number % 2 == 0 else -1]:
+            for mode in modes[:: 1 if number % 2 == 0 else -1]:
                 took[mode.name].append(_serve(lane, tokenizer, load, mode)[0])
             if on_round:
                 on_round(number + 1)
@@ -78,7 +84,8 @@ def _serve(
 ) -> tuple[float, tuple[tuple[int, ...], ...]]:
     started_s = time.perf_counter()
     served = serve(
-        lane, tokenizer, replace(load, n_clients=mode.n_clients), has_workers=mode.has_workers, trace=trace
+        lane, tokenizer, replace(load, n_clients=mode.n_clients), n_in_flight=mode.n_in_flight,
+        has_workers=mode.has_workers, trace=trace,
     )  # fmt: skip
     return time.perf_counter() - started_s, served.token_ids
 

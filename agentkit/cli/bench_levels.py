@@ -1,4 +1,4 @@
-"""`agentkit bench layer | step | system | overlap | reuse | pareto`: levels of validation (A12, A16)."""
+"""`agentkit bench layer | step | system | overlap | soak | reuse | pareto`: levels of validation (A12, A16)."""
 
 from __future__ import annotations
 
@@ -156,6 +156,39 @@ def overlap_command(
     _finish("overlap", result, out=out, is_json=json, is_strict=strict)
     if spans is not None:
         _write_stages(out, "overlap", spans, f"{result['checkpoint']} on {target}: four requests interleaved")
+
+
+@bench_app.command("soak", epilog="Example: agentkit bench soak --target af_native --minutes 60 --out bench-out")
+def soak_command(
+    minutes: Annotated[float, typer.Option("--minutes", min=0.01, help="How long to ask.")] = 60,
+    target: TargetOption = "af_native",
+    model: ModelOption = None,
+    threads: ThreadsOption = 0,
+    json: JsonOption = False,
+    out: OutOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Ask the same for hours, one by one and four at once; exit code 1 if an answer changes or memory grows."""
+    from agentkit.bench.soak import Window, soak_bench
+
+    def on_window(window: Window) -> None:
+        figures = ", ".join(f"{name} {window[name]:.2f}" for name in ("p50", "p99", "max"))
+        equal = "equal" if window["are_answers_equal"] else "DIFFERENT"
+        print(f"{window['minute']:7.1f} min  step ms {figures}  {window['rss_mb']:.1f} MB  answers {equal}", flush=True)
+
+    spec = _model(model)
+    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    result = soak_bench(
+        checkpoint, cache_dir=_cache_dir(), target=target, minutes=minutes, n_threads=threads,
+        on_window=None if json else on_window,
+    )  # fmt: skip
+    _write(out, "soak", result)
+    if json:
+        print(_as_json(result))
+    else:
+        print(f"memory grew by {result['growth_mb']:.1f} MB after the first of {len(result['windows'])} windows")
+    if not result["is_sound"]:
+        raise typer.Exit(1)
 
 
 @bench_app.command("reuse", epilog="Example: agentkit bench reuse --out bench-out")

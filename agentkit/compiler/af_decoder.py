@@ -15,6 +15,7 @@ from agentkit.compiler.af_graph import (
     mask_inputs,
 )
 from agentkit.decoder.backend import DecoderSpec
+from agentkit.errors import CheckpointError
 
 
 def build_af_decoder(spec: DecoderSpec, tensor: ReadTensor, *, rows: int, capacity: int) -> ModelProto:
@@ -24,6 +25,8 @@ def build_af_decoder(spec: DecoderSpec, tensor: ReadTensor, *, rows: int, capaci
     `mask_inputs`, cache.N [capacity, n_kv_heads, 2 * padded head_dim] f32. Outputs: logits [vocab_size] f32 and rows.N
     [rows, n_kv_heads, 2 * padded head_dim], which the host writes behind the committed ones.
     """
+    if spec.has_qkv_bias or spec.has_qk_norm or spec.activation != "silu" or spec.embed_scale != 1:
+        raise CheckpointError(f"{spec.architecture}: the AF graph is made for Llama's layers only; take another target")
     return _Builder(spec, tensor, attention_shape(spec, rows=rows, capacity=capacity)).build()
 
 

@@ -1,7 +1,8 @@
 """Checkpoint → one weight set: the same names, shapes and row order whatever file the weights came in.
 
-Names are `embed`, `final_norm`, `head` and `layers.N.` + attn_norm, q, k, v, o, ffn_norm, gate, up, down. Matrices are
-[rows out, columns in]; q and k rows are in half-split rotary order (element i turns with element i + head_dim/2).
+Names are `embed`, `final_norm`, `head` and `layers.N.` + attn_norm, q, k, v, o, ffn_norm, gate, up, down; of some
+families also q_bias, k_bias, v_bias, q_norm, k_norm. Matrices are [rows out, columns in]; q and k rows are in half-
+split rotary order (element i turns with element i + head_dim/2).
 """
 
 from __future__ import annotations
@@ -113,6 +114,11 @@ def tensor_shapes(spec: DecoderSpec) -> dict[str, tuple[int, ...]]:
             f"layers.{layer}.up": (spec.ffn_size, hidden),
             f"layers.{layer}.down": (hidden, spec.ffn_size),
         }
+        if spec.has_qkv_bias:
+            sizes = (("q", q_size), ("k", kv_size), ("v", kv_size))
+            shapes |= {f"layers.{layer}.{part}_bias": (size,) for part, size in sizes}
+        if spec.has_qk_norm:
+            shapes |= {f"layers.{layer}.{part}_norm": (spec.head_dim,) for part in ("q", "k")}
     return shapes
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import TensorProto, ValueInfoProto, helper
+from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
 
 from agentkit.compiler.checkpoint import BLOCK, Checkpoint
 from agentkit.compiler.graph import MS, Graph
@@ -98,11 +98,11 @@ class _Builder:
 
     def _attention(self, name: str, layer: int, normed: str) -> str:
         spec = self.spec
-        qkv = self.linears.product(f"{name}.qkv", normed, [f"{name}.{part}" for part in PARTS["qkv"]])
+        qkv = self._qkv(name, normed)
         past = [f"past_key.{layer}", f"past_value.{layer}"]
         mixed = self.graph.node(
             "GroupQueryAttention",
-            [qkv, "", "", *past, "seqlens_k", "total_sequence_length", "rotary.cos", "rotary.sin"],
+            [*qkv, *past, "seqlens_k", "total_sequence_length", "rotary.cos", "rotary.sin"],
             [f"{name}.attention", f"present_key.{layer}", f"present_value.{layer}"],
             domain=MS,
             num_heads=spec.n_heads,
@@ -111,16 +111,59 @@ class _Builder:
         )
         return self.linears.product(f"{name}.attn_out", mixed, [f"{name}.o"])
 
+    def _qkv(self, name: str, normed: str) -> list[str]:
+        """Project; the first of q, k and v stands for all three where nothing happens to the heads alone."""
+        spec, graph, parts = self.spec, self.graph, PARTS["qkv"]
+        qkv = self.linears.product(f"{name}.qkv", normed, [f"{name}.{part}" for part in parts])
+        if spec.has_qkv_bias:
+            size = (spec.n_heads + 2 * spec.n_kv_heads) * spec.head_dim
+            tensor, names = self.checkpoint.tensor, [f"{name}.{part}_bias" for part in parts]
+            bias = graph.constant(
+                f"{name}.qkv_bias", (size,), np.float32, lambda: np.concatenate([*map(tensor, names)])
+            )
+            qkv = graph.node("Add", [qkv, bias], f"{name}.qkv_biased")
+        if not spec.has_qk_norm:
+            return [qkv, "", ""]
+        split = [f"{name}.{part}_flat" for part in parts]
+        sizes = [n * spec.head_dim for n in (spec.n_heads, spec.n_kv_heads, spec.n_kv_heads)]
+        graph.node("Split", [qkv, self._dims(f"{name}.sizes", sizes)], split, axis=-1)
+        return [
+            self._normed_heads(split[0], f"{name}.q_norm"),
+            self._normed_heads(split[1], f"{name}.k_norm"),
+            split[2],
+        ]
+
+    def _normed_heads(self, flat: str, norm: str) -> str:
+        graph, head_dim, eps = self.graph, self.spec.head_dim, self.spec.rms_norm_eps
+        by_head = self._dims(f"{flat}.by_head", [0, 0, -1, head_dim])
+        heads = graph.node("Reshape", [flat, by_head], f"{flat}.heads")
+        weight = graph.constant(norm, (head_dim,), np.float32, lambda: self.checkpoint.tensor(norm))
+        normed = graph.node("SimplifiedLayerNormalization", [heads, weight], f"{flat}.normed", axis=-1, epsilon=eps)
+        return graph.node("Reshape", [normed, self._dims(f"{flat}.in_row", [0, 0, -1])], f"{flat}.together")
+
+    def _dims(self, name: str, dims: list[int]) -> str:
+        """Add a list of lengths inside the graph: ONNX Runtime wants to know them before it reads the weights."""
+        return self.graph.node("Constant", [], name, value=numpy_helper.from_array(np.array(dims, np.int64)))
+
     def _feed_forward(self, name: str, normed: str) -> str:
         graph = self.graph
         both = self.linears.product(f"{name}.gate_up", normed, [f"{name}.{part}" for part in PARTS["gate_up"]])
         graph.node("Split", [both], [f"{name}.gate_half", f"{name}.up_half"], axis=-1)
-        # x * sigmoid(x) in one kernel: QuickGelu with a slope of 1
-        silu = graph.node("QuickGelu", [f"{name}.gate_half"], f"{name}.silu", domain=MS, alpha=1.0)
-        gated = graph.node("Mul", [silu, f"{name}.up_half"], f"{name}.gated")
+        if self.spec.activation == "gelu":
+            opened = graph.node("FastGelu", [f"{name}.gate_half"], f"{name}.gelu", domain=MS)
+        else:  # x * sigmoid(x) in one kernel: QuickGelu with a slope of 1
+            opened = graph.node("QuickGelu", [f"{name}.gate_half"], f"{name}.silu", domain=MS, alpha=1.0)
+        gated = graph.node("Mul", [opened, f"{name}.up_half"], f"{name}.gated")
         return self.linears.product(f"{name}.ffn_out", gated, [f"{name}.down"])
 
     def _embed(self) -> str:
+        embedded, scale = self._looked_up(), np.float32(self.spec.embed_scale)
+        if scale == 1:
+            return embedded
+        factor = self.graph.constant("embed.factor", (), np.float32, lambda: np.array(scale))
+        return self.graph.node("Mul", [embedded, factor], "embedded.scaled")
+
+    def _looked_up(self) -> str:
         spec, graph, table = self.spec, self.graph, (self.spec.vocab_size, self.spec.hidden_size)
 
         def constant(name: str, shape: tuple[int, int], dtype: type[np.generic], make: Callable[[], Any]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentkit.compiler.checkpoint import BLOCK, Checkpoint, QuantBlocks, Tensor
-from agentkit.compiler.family import check_architecture
+from agentkit.compiler.family import Family, find_family
 from agentkit.decoder.backend import DecoderSpec
 from agentkit.decoder.gguf_header import GGUFHeader, kind_name, map_file, read_header, tensor_bytes
 from agentkit.errors import CheckpointError
@@ -19,6 +19,7 @@ _NAMES = {"token_embd.weight": "embed", "output_norm.weight": "final_norm", "out
 _LAYER_NAMES = {
     "attn_norm": "attn_norm", "attn_q": "q", "attn_k": "k", "attn_v": "v", "attn_output": "o",
     "ffn_norm": "ffn_norm", "ffn_gate": "gate", "ffn_up": "up", "ffn_down": "down",
+    "attn_q_norm": "q_norm", "attn_k_norm": "k_norm",
 }  # fmt: skip
 _PRECISIONS = {"F32": "f32", "F16": "f32", "BF16": "f32", "Q4_0": "int4", "Q4_1": "int4"}
 """Everything else runs as int8: in 8 bits a matrix of another block format loses next to nothing."""
@@ -27,15 +28,15 @@ _PRECISIONS = {"F32": "f32", "F16": "f32", "BF16": "f32", "Q4_0": "int4", "Q4_1"
 def open_gguf(path: Path) -> Checkpoint:
     """Open a Llama-family GGUF file. Raises CheckpointError."""
     header = read_header(path)
-    spec = _spec(header)
-    reader = _GGUFReader(header, spec)
+    architecture = str(header.metadata.get("general.architecture", "nameless"))
+    family = find_family(path, architecture)
+    spec = _spec(header, architecture, family)
+    reader = _GGUFReader(header, spec, is_interleaved=family.is_interleaved)
     return Checkpoint(path, spec, _precision(header), reader)
 
 
-def _spec(header: GGUFHeader) -> DecoderSpec:
+def _spec(header: GGUFHeader, architecture: str, family: Family) -> DecoderSpec:
     meta, path = header.metadata, header.path
-    architecture = str(meta.get("general.architecture", "nameless"))
-    check_architecture(path, architecture)
 
     def get(key: str, default: Any = None) -> Any:
         value = meta.get(f"{architecture}.{key}", default)
@@ -62,6 +63,10 @@ def _spec(header: GGUFHeader) -> DecoderSpec:
             rope_theta=float(get("rope.freq_base", 10000.0)),
             rms_norm_eps=float(get("attention.layer_norm_rms_epsilon")),
             is_head_tied="output.weight" not in header.tensors,
+            has_qkv_bias=family.has_qkv_bias,
+            has_qk_norm=family.has_qk_norm,
+            activation=family.activation,
+            embed_scale=hidden**0.5 if family.has_scaled_embedding else 1.0,
         )
     except (TypeError, ValueError, ArithmeticError) as err:
         raise CheckpointError(f"{path}: metadata of {architecture} is damaged ({err}); pull the file again") from err
@@ -79,13 +84,16 @@ def _own_name(name: str) -> str | None:
     match name.split("."):
         case ["blk", layer, part, "weight"] if part in _LAYER_NAMES:
             return f"layers.{layer}.{_LAYER_NAMES[part]}"
+        case ["blk", layer, part, "bias"] if part in ("attn_q", "attn_k", "attn_v"):
+            return f"layers.{layer}.{_LAYER_NAMES[part]}_bias"
     return None
 
 
 class _GGUFReader:
     """Serves tensors out of the mapped file."""
 
-    def __init__(self, header: GGUFHeader, spec: DecoderSpec):
+    def __init__(self, header: GGUFHeader, spec: DecoderSpec, *, is_interleaved: bool):
+        self._is_interleaved = is_interleaved
         self._path, self._data, self._spec = header.path, map_file(header.path), spec
         self._infos = {_own_name(name) or name: info for name, info in header.tensors.items()}
         self.shapes = {name: info.shape for name, info in self._infos.items()}
@@ -116,9 +124,9 @@ class _GGUFReader:
         return raw.reshape(info.shape[0], -1) if len(info.shape) > 1 else raw
 
     def _rows(self, name: str, matrix: NDArray[Any]) -> NDArray[Any]:
-        # GGUF interleaves the two rotary halves of each q and k head: element 2i turns with 2i + 1
+        # of some families GGUF interleaves the two rotary halves of each q and k head: element 2i turns with 2i + 1
         n_heads = {"q": self._spec.n_heads, "k": self._spec.n_kv_heads}.get(name.rsplit(".", 1)[-1])
-        if n_heads is None:
+        if n_heads is None or not self._is_interleaved:
             return matrix
         rows, columns = matrix.shape
         return matrix.reshape(n_heads, rows // n_heads // 2, 2, columns).swapaxes(1, 2).reshape(rows, columns)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentkit.compiler.checkpoint import Checkpoint, QuantBlocks, Tensor
-from agentkit.compiler.family import check_architecture
+from agentkit.compiler.family import Family, find_family
 from agentkit.decoder.backend import DecoderSpec
 from agentkit.errors import CheckpointError
 
@@ -21,6 +21,7 @@ _LAYER_NAMES = {
     "input_layernorm": "attn_norm", "self_attn.q_proj": "q", "self_attn.k_proj": "k", "self_attn.v_proj": "v",
     "self_attn.o_proj": "o", "post_attention_layernorm": "ffn_norm",
     "mlp.gate_proj": "gate", "mlp.up_proj": "up", "mlp.down_proj": "down",
+    "self_attn.q_norm": "q_norm", "self_attn.k_norm": "k_norm",
 }  # fmt: skip
 _ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2}
 _Entry = tuple[NDArray[np.uint8], str]
@@ -30,27 +31,31 @@ _Entry = tuple[NDArray[np.uint8], str]
 def open_folder(folder: Path) -> Checkpoint:
     """Open a Llama-family folder. Raises CheckpointError."""
     config = _json(folder / "config.json")
-    _check_config(folder, config)
+    family = find_family(folder, str(config.get("model_type", "nameless")))
+    _check_config(folder, config, family)
+    spec = _spec(folder, config, family)
     index = folder / "model.safetensors.index.json"
     if index.exists():
         weight_map = _json(index).get("weight_map", {})
         files = [folder / name for name in sorted(set(weight_map.values()))]
     else:
         files = [folder / "model.safetensors"]
-    reader = _FolderReader(files, has_own_head=not config.get("tie_word_embeddings", False))
-    return Checkpoint(folder, _spec(folder, config), "f32", reader)
+    reader = _FolderReader(files, has_own_head=not spec.is_head_tied, norm_offset=family.norm_offset)
+    return Checkpoint(folder, spec, "f32", reader)
 
 
-def _check_config(folder: Path, config: Mapping[str, Any]) -> None:
-    check_architecture(folder, str(config.get("model_type", "nameless")))
+def _check_config(folder: Path, config: Mapping[str, Any], family: Family) -> None:
     for key in ("rope_scaling", "sliding_window", "attention_bias", "mlp_bias"):
-        if config.get(key):
+        is_off = key == "sliding_window" and not config.get("use_sliding_window", True)
+        if config.get(key) and not is_off:
             raise CheckpointError(f"{folder}: {key} = {config[key]!r} is not supported; choose a model without it")
-    if config.get("hidden_act", "silu") != "silu":
-        raise CheckpointError(f"{folder}: hidden_act = {config['hidden_act']!r}, wanted 'silu'; choose another model")
+    activation = config.get("hidden_activation") or config.get("hidden_act") or family.activation_names[0]
+    if activation not in family.activation_names:
+        wanted = " or ".join(map(repr, family.activation_names))
+        raise CheckpointError(f"{folder}: hidden_act = {activation!r}, wanted {wanted}; choose another model")
 
 
-def _spec(folder: Path, config: Mapping[str, Any]) -> DecoderSpec:
+def _spec(folder: Path, config: Mapping[str, Any], family: Family) -> DecoderSpec:
     try:
         n_heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
         return DecoderSpec(
@@ -65,7 +70,11 @@ def _spec(folder: Path, config: Mapping[str, Any]) -> DecoderSpec:
             max_seq_len=int(config["max_position_embeddings"]),
             rope_theta=_rope_theta(folder, config),
             rms_norm_eps=float(config["rms_norm_eps"]),
-            is_head_tied=bool(config.get("tie_word_embeddings", False)),
+            is_head_tied=bool(config.get("tie_word_embeddings", family.is_head_tied)),
+            has_qkv_bias=family.has_qkv_bias,
+            has_qk_norm=family.has_qk_norm,
+            activation=family.activation,
+            embed_scale=hidden**0.5 if family.has_scaled_embedding else 1.0,
         )
     except (KeyError, TypeError, ValueError, ArithmeticError) as err:
         raise CheckpointError(
@@ -85,7 +94,8 @@ def _rope_theta(folder: Path, config: Mapping[str, Any]) -> float:
 class _FolderReader:
     """Serves tensors out of the mapped files."""
 
-    def __init__(self, files: list[Path], *, has_own_head: bool):
+    def __init__(self, files: list[Path], *, has_own_head: bool, norm_offset: float):
+        self._norm_offset = norm_offset
         self._entries: dict[str, _Entry] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
         for file in files:
@@ -97,6 +107,8 @@ class _FolderReader:
             values = (raw.view("<u2").astype(np.uint32) << 16).view(np.float32)
         else:
             values = raw.view("<f4" if dtype == "F32" else "<f2").astype(np.float32)
+        if name.endswith("norm"):
+            values = values + np.float32(self._norm_offset)
         return values.reshape(self.shapes[name])
 
     def kind(self, name: str) -> str:
@@ -139,6 +151,8 @@ def _own_name(stored: str) -> str:
     match stored.split("."):
         case ["model", "layers", layer, *part, "weight"] if ".".join(part) in _LAYER_NAMES:
             return f"layers.{layer}.{_LAYER_NAMES['.'.join(part)]}"
+        case ["model", "layers", layer, "self_attn", ("q_proj" | "k_proj" | "v_proj") as part, "bias"]:
+            return f"layers.{layer}.{part[0]}_bias"
     return stored
 
 

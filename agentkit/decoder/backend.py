@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from agentkit.decoder.memory_pool import Pools
 
 TokenIds = NDArray[np.int64]
+Mask = NDArray[np.int32]
+"""A bit per id, [vocab_size rounded up to 32] as i32 words, lowest bit first."""
 Logits = NDArray[np.float32]
+Activation = Literal["silu", "gelu"]
+"""Of the feed-forward's gate; gelu is the form with tanh."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,12 @@ class DecoderSpec:
     rope_theta: float
     rms_norm_eps: float
     is_head_tied: bool = True
+    has_qkv_bias: bool = False
+    has_qk_norm: bool = False
+    """Each head of q and k is normed before it is turned."""
+    activation: Activation = "silu"
+    embed_scale: float = 1.0
+    """What every embedding is multiplied by."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,8 @@ class SessionOptions:
     """0 = all cores."""
     precision: str | None = None
     """None = the artifact's own; see the target for what it offers (f32, int8, int4 …)."""
+    cores: tuple[int, ...] = ()
+    """Cores that the threads are held to, one each, on targets that can; empty = the target chooses."""
 
 
 class Session(Protocol):
@@ -98,8 +110,24 @@ class Session(Protocol):
         ...
 
 
+class MaskingSession(Session, Protocol):
+    """A session that is told which tokens may follow, and need not compute the others."""
+
+    takes_masks: bool
+
+    def step(self, token_ids: TokenIds, n_valid: int, *, slot: int, allowed: Mask | None = None) -> Logits:
+        """Run one padded step, as for `Session`; logits of ids that are not `allowed` are -inf."""
+        ...
+
+
 class AsyncSession(Session, Protocol):
-    """A session of a target that takes the next step while one still runs; steps end in the order they began."""
+    """A session of a target that takes the next step while one still runs; steps end in the order they began.
+
+    A session with `takes_masks` takes `allowed` in `submit` too.
+    """
+
+    max_shared_rows: int
+    """Steps of up to so many rows may be in flight together; a longer one is given to the target alone."""
 
     def submit(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Any:
         """Hand over one padded step, as for `step`, and return its fence at once.
@@ -112,8 +140,21 @@ class AsyncSession(Session, Protocol):
     def wait(self, fence: Any) -> Logits:
         """Return the step's logits once its fence has passed; a view that the next `wait` overwrites.
 
-        Raises StepFailed.
+        Raises StepFailed, StepCancelled.
         """
+        ...
+
+    def abandon(self) -> None:
+        """Forget the steps in flight; nobody will wait for them."""
+        ...
+
+
+@runtime_checkable
+class CancellableSession(Protocol):
+    """A session whose step can be ended early."""
+
+    def cancel(self) -> None:
+        """End the step in progress soon with StepCancelled, its rows uncommitted; comes from another thread."""
         ...
 
 

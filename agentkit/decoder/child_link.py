@@ -69,7 +69,7 @@ def receive(link: socket.socket) -> tuple[bytes, list[int]]:
 
 def as_options(raw: dict[str, Any]) -> SessionOptions:
     """Read options back from JSON."""
-    return SessionOptions(**{**raw, "buckets": tuple(raw["buckets"])})
+    return SessionOptions(**{**raw, "buckets": tuple(raw["buckets"]), "cores": tuple(raw["cores"])})
 
 
 def opened_message(spec: DecoderSpec, *, layout: str, dtype: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import llguidance
 import numpy as np
 
-from agentkit.decoder.backend import Logits
+from agentkit.decoder.backend import Logits, Mask
 from agentkit.decoder.tokenizer import Tokenizer
 from agentkit.errors import GrammarError
 
@@ -86,6 +86,14 @@ class Matcher:
         allowed = np.unpackbits(self._bits.view(np.uint8), count=n_known, bitorder="little")  # [n_known] u8
         np.copyto(logits[:n_known], -np.inf, where=allowed == 0)
         logits[n_known:] = -np.inf
+
+    def write_mask(self, into: Mask) -> None:
+        """Set the bits of what the grammar allows next; `into` may have more ids than the tokenizer."""
+        self._ll.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
+        _check(self._ll, "grammar fails to compute a mask")
+        n_words = min(len(into), len(self._bits))
+        into[:n_words] = self._bits[:n_words]
+        into[n_words:] = 0
 
     def consume(self, token_id: int) -> None:
         """Take one token that the mask allowed. Raises GrammarError if it did not."""

@@ -30,6 +30,8 @@ class Job:
     """When it first left the queue, on the clock of time.perf_counter."""
     prefill_s: float = field(default=0.0, compare=False)
     decode_s: float = field(default=0.0, compare=False)
+    is_interrupted: bool = field(default=False, compare=False)
+    """The step in progress was ended for it."""
     done: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def is_unwanted(self) -> bool:

@@ -12,6 +12,7 @@ stage a thread all the same, for measuring.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from typing import Final
 
@@ -20,7 +21,7 @@ from agentkit.decoder.ring import Ring
 from agentkit.decoder.run import Run
 from agentkit.decoder.steps import StepBuffer, finish_step, is_asynchronous, submit_step
 from agentkit.decoder.watch import Watch
-from agentkit.errors import StepFailed
+from agentkit.errors import StepCancelled, StepFailed
 
 PATIENCE: Final = 8
 """Steps of others that a waiting sequence lets pass before it counts as one priority higher."""
@@ -33,7 +34,10 @@ class Pipeline:
         """`n_in_flight` steps may be in the target at once; by default all buffers if it is asynchronous, else one."""
         n_buffers, n_runs = len(lane.buffers), lane.kv.n_slots
         self.lane, self.watch = lane, watch
-        self.n_in_flight = n_in_flight or (n_buffers if is_asynchronous(lane.session) else 1)
+        self.n_in_flight, self._max_shared_rows = n_in_flight or 1, sys.maxsize
+        if is_asynchronous(lane.session):
+            self.n_in_flight, self._max_shared_rows = n_in_flight or n_buffers, lane.session.max_shared_rows
+            lane.session.abandon()  # what another pipeline left there would be run after its slot has moved on
         self.entry: Ring[Run] = Ring(n_runs)
         self._ready: Ring[Run] = Ring(n_runs)
         self._free: Ring[StepBuffer] = Ring(n_buffers)
@@ -44,6 +48,7 @@ class Pipeline:
         self.finished: deque[Run] = deque()
         for buffer in lane.buffers:
             buffer.owner = buffer.fence = None
+            buffer.is_cancelled = False
             self._free.push(buffer)
 
     def advance(self) -> None:
@@ -68,6 +73,8 @@ class Pipeline:
             self._waiting.remove(run)
             self.finished.append(run)
             return True
+        if not self._may_join(run):
+            return False
         buffer = self._free.pop()
         if buffer is None:
             return False
@@ -78,6 +85,14 @@ class Pipeline:
         run.pre(buffer)
         self._to_core.push(buffer)
         return True
+
+    def _may_join(self, run: Run) -> bool:
+        """Tell whether its step may be on its way together with those that are: short ones may, a long one goes alone.
+
+        Whoever is most urgent is waited for, so that no long step is put off for ever by short ones.
+        """
+        rows = [buffer.chunk.bucket for buffer in self.lane.buffers if buffer.owner is not None]
+        return not rows or max(*rows, run.n_rows) <= self._max_shared_rows
 
     def core(self) -> bool:
         """Begin as many steps as may be in flight, then end the oldest; False if there is none."""
@@ -92,10 +107,24 @@ class Pipeline:
         buffer = self._in_flight.pop()
         if buffer is None:
             return False
-        with self.watch:
-            finish_step(session, buffer, buffer.owner.times)
+        try:
+            with self.watch:
+                finish_step(session, buffer, buffer.owner.times)
+        except StepCancelled:
+            self._take_back(buffer)
+            return True
         self._to_post.push(buffer)
         return True
+
+    def _take_back(self, buffer: StepBuffer | None) -> None:
+        """Send a cancelled step, and all that were to share its pass, back to where their sequences wait."""
+        session = self.lane.session
+        if is_asynchronous(session):
+            session.abandon()
+        while buffer is not None:
+            buffer.is_cancelled, buffer.fence = True, None
+            self._to_post.push(buffer)
+            buffer = self._in_flight.pop()
 
     def post(self) -> bool:
         """Take one result; False if there is none. Raises StepFailed for numbers that cannot be right."""
@@ -103,9 +132,10 @@ class Pipeline:
         if buffer is None:
             return False
         run: Run = buffer.owner
-        buffer.owner = None
+        is_cancelled, buffer.owner, buffer.is_cancelled = buffer.is_cancelled, None, False
         try:
-            run.post(buffer)
+            if not is_cancelled:
+                run.post(buffer)
         except StepFailed:
             raise
         except BaseException as err:  # noqa: BLE001 - a callback may raise anything; its caller gets it

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from agentkit.decoder.health import check_logits
 from agentkit.decoder.lane import Lane
 from agentkit.decoder.prefill import Chunk, plan_chunks
-from agentkit.decoder.steps import StageTimes, StepBuffer, post_step, pre_step
+from agentkit.decoder.steps import StageTimes, StepBuffer, post_step, pre_step, takes_masks
 from agentkit.decoder.trace import StageTrace
 from agentkit.decoder.turn import Turn
 
@@ -59,12 +59,19 @@ class Run:
         self._note_time()
         return True
 
+    @property
+    def n_rows(self) -> int:
+        """Length of its next step."""
+        return self._chunks[self._next].bucket
+
     def pre(self, buffer: StepBuffer) -> None:
         """Write the next chunk into the buffer."""
         chunk = self._chunks[self._next]
         first = chunk.start - self._first
         ids = self._ids[first : first + chunk.n_valid]
-        pre_step(buffer, ids, chunk, self.times, slot=self.slot)
+        is_last = self._next + 1 == len(self._chunks) and not self._is_prefix
+        matcher = self.turn.matcher if is_last and takes_masks(self.lane.session) else None
+        pre_step(buffer, ids, chunk, self.times, slot=self.slot, matcher=matcher)
         buffer.owner = self
 
     def post(self, buffer: StepBuffer) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from agentkit.decoder.backend import CancellableSession
 from agentkit.decoder.caller import Priority
 from agentkit.decoder.governor import Governor
 from agentkit.decoder.job import Job
@@ -69,6 +70,7 @@ class Scheduler:
             self._await(job)
         except BaseException:  # the caller goes away: nobody wants the answer
             turn.cancel()
+            self._interrupt(job)
             raise
         if job.error is not None:
             raise job.error
@@ -92,6 +94,7 @@ class Scheduler:
         for job in jobs:
             if job.turn is not None:
                 job.turn.cancel()
+                self._interrupt(job)
         self.call(self._targets.close, priority=-1)
         self._is_closed = True
 
@@ -126,10 +129,21 @@ class Scheduler:
 
     def _await(self, job: Job) -> None:
         while not job.done.wait(POLL_S):
+            if job.turn is not None and job.turn.is_over_time():
+                self._interrupt(job)
             with self._cond:
                 if self._watch is not None and self._watch.give_up_if_hung():
                     limit = self._watch.describe()
                     self._start(StepFailed(f"no answer to a step within {limit}; the target hangs and is given up"))
+
+    def _interrupt(self, job: Job) -> None:
+        """End the step in progress if nobody may want it any more; other turns that it serves run theirs again."""
+        pipeline = self._pipeline
+        if job.begun_s is None or job.is_interrupted or job.done.is_set() or pipeline is None:
+            return
+        job.is_interrupted = True
+        if isinstance(pipeline.lane.session, CancellableSession):
+            pipeline.lane.session.cancel()
 
     def _drive(self, watch: Watch, hung: StepFailed | None) -> None:
         try:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from agentkit.decoder.backend import AsyncSession, Logits, Session, TokenIds
+from agentkit.decoder.backend import AsyncSession, Logits, Mask, Session, TokenIds
 from agentkit.decoder.grammar import Matcher
 from agentkit.decoder.health import Fingerprint, check_logits
 from agentkit.decoder.prefill import Chunk
@@ -59,10 +59,15 @@ class StepBuffer:
         self.logits: Logits = np.zeros(vocab_size, np.float32)  # [vocab_size] f32, masked in place by post_step
         self.views = {bucket: self.token_ids[:bucket] for bucket in buckets}
         """Bucket → its part of token_ids, made once."""
+        self.mask: Mask = np.zeros((vocab_size + 31) // 32, np.int32)  # a bit per id
+        self.is_masked = False
+        """The target is told the mask, and answers with -inf for what it forbids."""
         self.chunk = Chunk(0, 1, min(buckets))
         self.slot = 0
         self.owner: Any = None
         """Whose step it carries; the pipeline's business."""
+        self.is_cancelled = False
+        """Its step was ended before its time and is to be run again."""
         self.fence: Any = None
         """What an asynchronous target gave for the step in flight."""
         self.started_s = 0.0
@@ -84,13 +89,24 @@ def is_asynchronous(session: Session) -> TypeGuard[AsyncSession]:
     return hasattr(session, "submit")
 
 
-def pre_step(buffer: StepBuffer, token_ids: Sequence[int], chunk: Chunk, times: StageTimes, *, slot: int) -> None:
-    """Write the chunk's ids into the buffer, right-padded."""
+def takes_masks(session: Session) -> bool:
+    """Tell whether the target need not compute logits that the grammar forbids."""
+    return getattr(session, "takes_masks", False)
+
+
+def pre_step(
+    buffer: StepBuffer, token_ids: Sequence[int], chunk: Chunk, times: StageTimes, *, slot: int,
+    matcher: Matcher | None = None,
+) -> None:  # fmt: skip
+    """Write the chunk's ids into the buffer, right-padded; with a matcher also what may follow them."""
     started_s = time.perf_counter()
     padded = buffer.views[chunk.bucket]
     padded[: chunk.n_valid] = token_ids
     padded[chunk.n_valid :] = PAD_ID
     buffer.chunk, buffer.slot = chunk, slot
+    buffer.is_masked = matcher is not None
+    if matcher is not None:
+        matcher.write_mask(buffer.mask)
     times.note(Stage.PRE, chunk, started_s)
 
 
@@ -108,10 +124,11 @@ def submit_step(session: Session, buffer: StepBuffer) -> None:
     buffer.started_s = time.perf_counter()
     chunk, kv = buffer.chunk, session.kv
     assert kv.length(buffer.slot) == chunk.start, (kv.length(buffer.slot), chunk)
+    known: dict[str, Any] = {"allowed": buffer.mask} if buffer.is_masked else {}
     if is_asynchronous(session):
-        buffer.fence = session.submit(buffer.views[chunk.bucket], chunk.n_valid, slot=buffer.slot)
+        buffer.fence = session.submit(buffer.views[chunk.bucket], chunk.n_valid, slot=buffer.slot, **known)
     else:  # the target's view lives until its next step, so it is copied at once
-        np.copyto(buffer.logits, session.step(buffer.views[chunk.bucket], chunk.n_valid, slot=buffer.slot))
+        np.copyto(buffer.logits, session.step(buffer.views[chunk.bucket], chunk.n_valid, slot=buffer.slot, **known))
 
 
 def finish_step(session: Session, buffer: StepBuffer, times: StageTimes) -> None:
@@ -135,7 +152,7 @@ def post_step(
     logits = buffer.logits
     fingerprint = check_logits(logits)
     logits[n_known:] = -np.inf
-    if matcher is not None:
+    if matcher is not None and not buffer.is_masked:
         matcher.mask(logits)
     token_id = sampler(logits)
     if logits[token_id] == -np.inf:

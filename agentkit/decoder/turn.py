@@ -50,9 +50,11 @@ class Turn:
 
     def is_stopped(self) -> bool:
         """Tell whether the caller cancelled or the deadline (on the clock of time.perf_counter) has passed."""
-        if self._is_cancelled or (self._cancelled is not None and self._cancelled()):
-            return True
-        return self._deadline is not None and time.perf_counter() >= self._deadline
+        return self.is_over_time() or (self._cancelled is not None and self._cancelled())
+
+    def is_over_time(self) -> bool:
+        """Tell the same without asking the caller; may come from any thread."""
+        return self._is_cancelled or (self._deadline is not None and time.perf_counter() >= self._deadline)
 
     def accept(self, sampled: Sampled) -> int:
         """Take one sampled token and what the grammar forces after it.

@@ -53,6 +53,18 @@ class Sentence:
         return {m.value for m in self.mentions if m.role in roles}
 
 
+@dataclass(frozen=True)
+class _Verb:
+    """One phrase of a verb, split where what it acts on stands."""
+
+    act: str
+    chunks: tuple[str, ...]
+    is_first: bool
+    """It begins the sentence."""
+    is_last: bool
+    """It ends the sentence."""
+
+
 def read_sentence(text: str, lexicon: Lexicon, words: Words) -> Sentence:
     """Find everything known in a sentence."""
     folded = fold(text, words)
@@ -123,8 +135,9 @@ def verbs_said(sentence: Sentence, words: Words) -> list[set[str]]:
 
     The halves of a verb stand in order; a longer verb hides the shorter ones that share a word with it.
     """
-    phrases = ((act, phrase) for act, listed in words.verbs.items() for phrase in listed)
-    found = [(spans, act) for act, phrase in phrases if (spans := _spans(phrase, sentence, words))]
+    text = f" {sentence.folded} "
+    parsed = (verb for verb in _parsed_verbs(words) if verb.chunks[0] in text)
+    found = [(spans, verb.act) for verb in parsed if (spans := _spans(verb, text))]
     found.sort(key=lambda row: -sum(end - start for start, end in row[0]))
     verbs: dict[Spans, set[str]] = {}
     for spans, act in found:
@@ -133,14 +146,28 @@ def verbs_said(sentence: Sentence, words: Words) -> list[set[str]]:
     return list(verbs.values())
 
 
-def _spans(phrase: str, sentence: Sentence, words: Words) -> Spans:
-    """Where the halves of a verb stand in order; empty if they do not, or not where the phrase wants them."""
-    chunks = [c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))]
-    text, at = f" {sentence.folded} ", 0
-    is_last = not phrase.startswith("…") or sentence.folded.endswith(chunks[-1])
-    is_first = not phrase.startswith("^") or sentence.folded.startswith(chunks[0])
-    spans: list[tuple[int, int]] = []
-    for chunk in chunks if is_last and is_first else ():
+def _parsed_verbs(words: Words) -> tuple[_Verb, ...]:
+    """Split the phrases of all verbs, once for each list of words."""
+    if (parsed := words.parsed.get("verbs")) is None:
+        parsed = tuple(
+            _Verb(act, chunks, phrase.startswith("^"), phrase.startswith("…"))
+            for act, listed in words.verbs.items()
+            for phrase in listed
+            if (chunks := tuple(c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))))
+        )
+        words.parsed["verbs"] = parsed
+    return parsed
+
+
+def _spans(verb: _Verb, text: str) -> Spans:
+    """Where the halves of a verb stand in order; empty if they do not, or not where the phrase wants them.
+
+    `text` is the folded sentence between spaces.
+    """
+    is_last = not verb.is_last or text[1:-1].endswith(verb.chunks[-1])
+    is_first = not verb.is_first or text[1:-1].startswith(verb.chunks[0])
+    at, spans = 0, list[tuple[int, int]]()
+    for chunk in verb.chunks if is_last and is_first else ():
         start = text.find(f" {chunk} " if chunk.isascii() else chunk, at)
         if start < 0:
             return ()

@@ -55,13 +55,24 @@ class _Nearness:
 
     def __init__(self, folded: str) -> None:
         self._said = set(terms_of(folded))
+        self._by_length: dict[int, list[str]] = {}
+        for said in self._said:
+            if said[:1].isalpha():
+                self._by_length.setdefault(len(said), []).append(said)
         self._known: dict[str, bool] = {}
 
     def has(self, term: str) -> bool:
         """Whether a word was said, or one that differs by one slip of hearing."""
         if term not in self._known:
-            self._known[term] = term in self._said or any(_near(term, said) for said in self._said)
+            self._known[term] = term in self._said or self._is_near(term)
         return self._known[term]
+
+    def _is_near(self, term: str) -> bool:
+        """Whether a word was said that is one slip of speech recognition apart; numbers and short words never are."""
+        if not (term.isascii() and term.isalpha() and len(term) >= 4):
+            return False
+        lengths = range(len(term) - 1, len(term) + 2)
+        return any(_is_one_edit(term, said) for n in lengths for said in self._by_length.get(n, ()))
 
 
 def _telling(folded: str, lexicon: Lexicon) -> tuple[Item, ...]:
@@ -85,13 +96,11 @@ def _score(device: Device, evidence: Iterable[Item], near: _Nearness, view: Home
     return score if score >= 1.0 else 0.0
 
 
-def _near(term: str, said: str) -> bool:
-    """Equal, or one slip of speech recognition apart; numbers and short words must be equal."""
-    if term == said:
-        return True
-    if not (term.isascii() and term.isalpha() and len(term) >= 4 and said[:1].isalpha()):
-        return False
-    return abs(len(term) - len(said)) <= 1 and distance(term, said, limit=1) <= 1
+def _is_one_edit(left: str, right: str) -> bool:
+    """Whether one letter put in, left out or exchanged makes one of the other."""
+    at = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    left, right = left[at:], right[at:]
+    return left[1:] == right[1:] or left == right[1:] or left[1:] == right
 
 
 def distance(left: str, right: str, *, limit: int) -> int:

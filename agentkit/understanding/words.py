@@ -143,6 +143,8 @@ class Words:
     """Words about the conversation itself; they have a file of their own."""
     folded: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
+    parsed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What readers of these words have made of whole lists, by a name of their own."""
 
 
 _PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids")
@@ -155,7 +157,7 @@ _TABLES = (
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
     """Turn the mapping of a words file into Words. Raises ConfigError naming the key."""
-    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers", "folded"}
+    known = {f.name for f in fields(Words)} - {"language", "talk", "time", "timers", "folded", "parsed"}
     return Words(language=language, **read_keys(raw, known, _read, path))
 
 

@@ -99,7 +99,8 @@ def _write(path: Path, checkpoint: Checkpoint, layout: Layout, key: bytes, libra
             file.truncate(PAGE + layout.n_bytes)
             for vector in layout.vectors.values():
                 file.seek(PAGE + vector.offset)
-                file.write(np.ascontiguousarray(checkpoint.tensor(vector.name), np.float32).data)
+                parts = [checkpoint.tensor(name) for name in vector.names]
+                file.write(np.ascontiguousarray(np.concatenate(parts), np.float32).data)
             for matrix in layout.matrices.values():
                 file.seek(PAGE + matrix.offset)
                 file.write(np.ascontiguousarray(pack_matrix(checkpoint, matrix)).data)

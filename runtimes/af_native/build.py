@@ -17,6 +17,8 @@ from pathlib import Path
 from agentkit.errors import BackendUnavailable
 
 SOURCES = Path(__file__).parent / "src"
+PREBUILT = Path(__file__).parent / "prebuilt"
+"""Of each machine a library, as `make wheels` puts it into a wheel; a checkout has none."""
 REMEDY = "install a C++ compiler (on Debian: apt install g++) or: pip install 'agentkit[native]'"
 FLAGS: tuple[str, ...] = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-ffp-contract=fast")
 FLAGS += ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")  # nothing of the C++ library is linked
@@ -73,10 +75,27 @@ def find_compiler() -> Compiler | None:
     return None
 
 
+def find_prebuilt() -> Path | None:
+    """Return the library that came with the wheel, if it was built from these very sources and loads here."""
+    library = PREBUILT / platform.machine() / "libaf.so"
+    if "CXX" in os.environ or platform.libc_ver()[0] != "glibc":
+        return None
+    try:
+        is_ours = library.with_suffix(".key").read_text(encoding="ascii") == library_key(platform.machine())
+    except OSError:
+        return None
+    return library if is_ours and _is_whole(library) else None
+
+
 def ensure_library(cache_dir: Path, *, extra_flags: tuple[str, ...] = ()) -> Path:
-    """Return the compiled library, compiling now if it is missing or damaged. Raises BackendUnavailable."""
+    """Return the wheel's library or the compiled one, compiling now if that is missing or damaged.
+
+    Raises BackendUnavailable.
+    """
+    if not extra_flags and (prebuilt := find_prebuilt()) is not None:
+        return prebuilt
     compiler = find_compiler()
-    folder = cache_dir / "af_native" / _key(compiler, extra_flags)
+    folder = cache_dir / "af_native" / library_key(platform.machine(), extra_flags)
     library = folder / "libaf.so"
     if _is_whole(library):
         return library
@@ -86,8 +105,7 @@ def ensure_library(cache_dir: Path, *, extra_flags: tuple[str, ...] = ()) -> Pat
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder, ignore_cleanup_errors=True) as name:
             built = compile_library(compiler, Path(name), extra_flags=extra_flags)
-            digest = built.with_suffix(".sha256")
-            digest.write_text(_sha256(built), encoding="ascii")
+            digest = note_digest(built)
             digest.replace(library.with_suffix(".sha256"))  # before the library: a kill between leaves a mismatch
             built.replace(library)
     except OSError as err:
@@ -126,11 +144,19 @@ def _run(command: list[str]) -> None:
         raise BackendUnavailable(f"af_native: {command[0]} failed: {first.strip()}; {REMEDY}")
 
 
-def _key(compiler: Compiler | None, extra_flags: tuple[str, ...]) -> str:
-    digest = hashlib.sha256(repr((platform.machine(), FLAGS, extra_flags)).encode())
+def library_key(machine: str, extra_flags: tuple[str, ...] = ()) -> str:
+    """Return what changes whenever another library comes out."""
+    digest = hashlib.sha256(repr((machine, FLAGS, extra_flags)).encode())
     for path in sorted(SOURCES.iterdir()):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def note_digest(library: Path) -> Path:
+    """Write the library's digest beside it, and return that file."""
+    digest = library.with_suffix(".sha256")
+    digest.write_text(_sha256(library), encoding="ascii")
+    return digest
 
 
 def _is_whole(library: Path) -> bool:

@@ -75,9 +75,9 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Vector:
-    """One norm's weights, in f32."""
+    """Weights of a norm, or biases below one another, in f32."""
 
-    name: str
+    names: tuple[str, ...]
     n_values: int
     offset: int
 
@@ -99,7 +99,7 @@ class Layout:
         vectors: dict[str, Vector] = {}
         for name, members in _in_order(spec):
             if len(checkpoint.shape(members[0])) == 1:
-                vectors[name] = Vector(name, checkpoint.shape(name)[0], end)
+                vectors[name] = Vector(members, sum(checkpoint.shape(member)[0] for member in members), end)
                 end += round_up(4 * vectors[name].n_values, LINE)
                 continue
             end = round_up(end, PAGE)
@@ -117,6 +117,10 @@ def _in_order(spec: DecoderSpec) -> Iterator[tuple[str, tuple[str, ...]]]:
     if not spec.is_head_tied:
         yield "embed", ("embed",)
     for layer in range(spec.n_layers):
+        if spec.has_qkv_bias:
+            yield f"layers.{layer}.qkv_bias", tuple(f"layers.{layer}.{part}_bias" for part in PARTS["qkv"])
+        for norm in ("q_norm", "k_norm") if spec.has_qk_norm else ():
+            yield f"layers.{layer}.{norm}", (f"layers.{layer}.{norm}",)
         for norm, groups in (("attn_norm", ("qkv", "o")), ("ffn_norm", ("gate_up", "down"))):
             yield f"layers.{layer}.{norm}", (f"layers.{layer}.{norm}",)
             for group in groups:

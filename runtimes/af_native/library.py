@@ -14,7 +14,8 @@ class AfMatrix(Structure):
     """See src/af.h."""
 
     _fields_: ClassVar[list[tuple[str, Any]]] = [
-        ("data", c_void_p), ("n_tiles", c_int32), ("n_blocks", c_int32), ("form", c_int32), ("unused", c_int32),
+        ("data", c_void_p), ("n_tiles", c_int32), ("n_blocks", c_int32), ("form", c_int32),
+        ("activation", c_int32),
     ]  # fmt: skip
 
 
@@ -23,7 +24,8 @@ class AfLayer(Structure):
 
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("qkv", AfMatrix), ("o", AfMatrix), ("gate_up", AfMatrix), ("down", AfMatrix),
-        ("attn_norm", c_void_p), ("ffn_norm", c_void_p),
+        ("attn_norm", c_void_p), ("ffn_norm", c_void_p), ("qkv_bias", c_void_p),
+        ("q_norm", c_void_p), ("k_norm", c_void_p),
     ]  # fmt: skip
 
 
@@ -32,9 +34,18 @@ class AfModel(Structure):
 
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         *((name, c_int32) for name in ("n_layers", "hidden_size", "n_heads", "n_kv_heads", "head_dim", "ffn_size")),
-        *((name, c_int32) for name in ("vocab_size", "padded_head_dim", "max_rows", "n_threads")),
+        *((name, c_int32) for name in ("vocab_size", "padded_head_dim", "max_rows", "max_parts", "n_threads")),
         ("rms_norm_eps", c_float), ("max_seq_len", c_int32), ("layers", POINTER(AfLayer)), ("final_norm", c_void_p),
         ("embed", AfMatrix), ("head", AfMatrix), ("rope", c_void_p), ("scratch", c_void_p),
+        ("cores", c_void_p), ("embed_scale", c_float), ("unused", c_int32),
+    ]  # fmt: skip
+
+
+class AfPart(Structure):
+    """See src/af.h."""
+
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("token_ids", c_void_p), ("n_rows", c_int32), ("start", c_int32), ("cache", c_void_p), ("allowed", c_void_p),
     ]  # fmt: skip
 
 
@@ -42,9 +53,12 @@ class AfStep(Structure):
     """See src/af.h."""
 
     _fields_: ClassVar[list[tuple[str, Any]]] = [
-        ("token_ids", c_void_p), ("n_rows", c_int32), ("start", c_int32), ("cache", c_void_p),
-        ("layer_stride", c_int64), ("logits", c_void_p),
+        ("parts", POINTER(AfPart)), ("n_parts", c_int64), ("layer_stride", c_int64), ("logits", c_void_p),
     ]  # fmt: skip
+
+
+MAX_PARTS = 8
+"""Sequences that may share a step."""
 
 
 class Library:
@@ -69,9 +83,13 @@ class Library:
         """Start an engine; 0 if this processor lacks the instruction set."""
         return self._lib.af_open(ctypes.byref(model), instruction_set.encode()) or 0
 
-    def step(self, engine: int, step: AfStep) -> None:
-        """Run one step."""
-        self._lib.af_step(engine, ctypes.byref(step))
+    def step(self, engine: int, step: AfStep) -> bool:
+        """Run one step; False if it was cancelled."""
+        return int(self._lib.af_step(engine, ctypes.byref(step))) == 0
+
+    def cancel(self, engine: int) -> None:
+        """End the step in progress after the layer at hand; from any thread."""
+        self._lib.af_cancel(engine)
 
     def close(self, engine: int) -> None:
         """End the engine's threads."""
@@ -92,7 +110,8 @@ class Library:
         lib.af_instruction_sets.restype = c_char_p
         lib.af_scratch_bytes.argtypes, lib.af_scratch_bytes.restype = [POINTER(AfModel)], c_int64
         lib.af_open.argtypes, lib.af_open.restype = [POINTER(AfModel), c_char_p], c_void_p
-        lib.af_step.argtypes, lib.af_step.restype = [c_void_p, POINTER(AfStep)], None
+        lib.af_step.argtypes, lib.af_step.restype = [c_void_p, POINTER(AfStep)], c_int32
+        lib.af_cancel.argtypes, lib.af_cancel.restype = [c_void_p], None
         lib.af_close.argtypes, lib.af_close.restype = [c_void_p], None
         lib.af_sum.argtypes, lib.af_sum.restype = [c_void_p, c_int64, POINTER(c_uint64)], None
         lib.af_read.argtypes, lib.af_read.restype = [c_void_p, c_int64, c_int32, c_char_p], c_double

@@ -73,11 +73,11 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
 
 def test_an_unknown_architecture_is_named_with_the_known_ones(tmp_path: Path) -> None:
     gguf = write_gguf(tmp_path / "tiny.gguf", tiny_spec(architecture="mamba"))
-    folder = write_folder(tmp_path / "tiny", config={"model_type": "qwen2"})
+    folder = write_folder(tmp_path / "tiny", config={"model_type": "qwen2_moe"})
 
     with pytest.raises(UnknownArchitecture, match="architecture 'mamba' is unknown; known are llama, mistral"):
         load_checkpoint(gguf)
-    with pytest.raises(UnknownArchitecture, match="architecture 'qwen2' is unknown"):
+    with pytest.raises(UnknownArchitecture, match="architecture 'qwen2_moe' is unknown"):
         load_checkpoint(folder)
 
 

@@ -31,11 +31,13 @@ _TEXT = (
 _GGUF_NAMES = {
     "attn_norm": "attn_norm", "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output",
     "ffn_norm": "ffn_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down",
+    "q_norm": "attn_q_norm", "k_norm": "attn_k_norm",
 }  # fmt: skip
 _HF_NAMES = {
     "attn_norm": "input_layernorm", "q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj",
     "o": "self_attn.o_proj", "ffn_norm": "post_attention_layernorm",
     "gate": "mlp.gate_proj", "up": "mlp.up_proj", "down": "mlp.down_proj",
+    "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm",
 }  # fmt: skip
 
 
@@ -84,12 +86,27 @@ TINY = DecoderSpec(
 )  # fmt: skip
 
 
+FAMILIES = {
+    "qwen2": {"has_qkv_bias": True},
+    "qwen3": {"has_qk_norm": True},
+    "gemma": {"activation": "gelu", "embed_scale": 8.0},
+}
+"""What each family has that Llama has not."""
+
+
+def family_spec(architecture: str, **changes: Any) -> DecoderSpec:
+    """Return the tiny shape of another family."""
+    return tiny_spec(architecture=architecture, **{**FAMILIES[architecture], **changes})
+
+
 def random_weights(spec: DecoderSpec = TINY, *, seed: int = 0) -> Weights:
     """Draw weights that keep activations near 1, so that logits differ clearly."""
     rng = np.random.default_rng(seed)
     weights: Weights = {}
     for name, shape in tensor_shapes(spec).items():
-        if len(shape) == 1:
+        if name.endswith("_bias"):
+            weights[name] = (0.5 * rng.standard_normal(shape)).astype(np.float32)
+        elif len(shape) == 1:
             weights[name] = (1 + 0.1 * rng.standard_normal(shape)).astype(np.float32)
         else:
             weights[name] = (rng.standard_normal(shape) / np.sqrt(shape[1])).astype(np.float32)
@@ -142,7 +159,7 @@ def _add_tokenizer(writer: gguf.GGUFWriter) -> None:
 
 def _interleave(name: str, weight: NDArray[np.float32], spec: DecoderSpec) -> NDArray[np.float32]:
     n_heads = {"q": spec.n_heads, "k": spec.n_kv_heads}.get(name.rsplit(".", 1)[-1])
-    if n_heads is None:
+    if n_heads is None or spec.architecture in FAMILIES:
         return weight
     rows, columns = weight.shape
     halves = weight.reshape(n_heads, 2, rows // n_heads // 2, columns)
@@ -154,6 +171,8 @@ def _gguf_name(name: str) -> str:
     if name in top:
         return top[name]
     _, layer, part = name.split(".")
+    if part.endswith("_bias"):
+        return f"blk.{layer}.{_GGUF_NAMES[part[0]]}.bias"
     return f"blk.{layer}.{_GGUF_NAMES[part]}.weight"
 
 
@@ -167,7 +186,8 @@ def write_folder(
     weights = weights or random_weights(spec)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(_hf_config(spec) | (config or {})), encoding="utf-8")
-    named = {_hf_name(name): weight for name, weight in weights.items()}
+    left_out = np.float32(spec.architecture == "gemma")  # of the weights of its norms
+    named = {_hf_name(name): weight - left_out if name.endswith("norm") else weight for name, weight in weights.items()}
     if n_shards == 1:
         save_file(named, folder / "model.safetensors")
     else:
@@ -205,6 +225,8 @@ def _hf_name(name: str) -> str:
     if name in top:
         return top[name]
     _, layer, part = name.split(".")
+    if part.endswith("_bias"):
+        return f"model.layers.{layer}.{_HF_NAMES[part[0]]}.bias"
     return f"model.layers.{layer}.{_HF_NAMES[part]}.weight"
 
 

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from agentkit.decoder.chat import Prompt
 from agentkit.decoder.decoder import Generation
@@ -32,6 +33,8 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 MAX_TOKENS = 40
+N_GRAMMARS = 64
+"""Kept compiled: what is said is often about the same devices, and compiling takes longer than the model."""
 SURE = 0.95
 """Probability from which a call that the sentence bears out runs without being asked about."""
 LIKELY = 0.6
@@ -56,6 +59,7 @@ class PointerTier:
     ) -> None:
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
         self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._compiled = lru_cache(N_GRAMMARS)(lambda lark: Grammar.compile(lark, self._decoder.tokenizer))
 
     def warm_up(self, view: HomeView) -> None:
         """Read one sentence, so that the first one need not wait. Raises GrammarError and DecoderError."""
@@ -91,7 +95,7 @@ class PointerTier:
         return _Turn(offered, verbs, sentence, bool(near.evidence))
 
     def _grammar(self, turn: _Turn) -> Grammar:
-        return Grammar.compile(pointer_grammar(turn.offered, turn.verbs, self._tools), self._decoder.tokenizer)
+        return self._compiled(pointer_grammar(turn.offered, turn.verbs, self._tools))
 
     def _judge(
         self, answer: Answer, turn: _Turn, text: Normalised, view: HomeView, generation: Generation

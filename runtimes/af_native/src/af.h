@@ -19,7 +19,12 @@ struct AfMatrix {
   int32_t n_tiles;
   int32_t n_blocks;
   int32_t form;
-  int32_t unused;
+  int32_t activation;  // of gate_up: AfActivation
+};
+
+enum AfActivation : int32_t {
+  AF_SILU = 0,
+  AF_GELU = 1,  // the form with tanh
 };
 
 struct AfLayer {
@@ -29,12 +34,16 @@ struct AfLayer {
   AfMatrix down;
   const float* attn_norm;
   const float* ffn_norm;
+  const float* qkv_bias;  // [rows of qkv]; null = none
+  const float* q_norm;    // [head_dim], before the rotation; null = none
+  const float* k_norm;    // the same
 };
 
 struct AfModel {
   int32_t n_layers, hidden_size, n_heads, n_kv_heads, head_dim, ffn_size, vocab_size;
   int32_t padded_head_dim;  // of a cache row: K takes that many values, V follows
-  int32_t max_rows;         // longest step
+  int32_t max_rows;         // of all parts of a step together
+  int32_t max_parts;        // sequences that may share a step, at most AF_MAX_PARTS
   int32_t n_threads;
   float rms_norm_eps;
   int32_t max_seq_len;      // rows of a cache slot
@@ -43,15 +52,33 @@ struct AfModel {
   AfMatrix embed, head;
   const float* rope;  // [position][head_dim / 2] cosines, then as many sines, per position
   uint8_t* scratch;   // af_scratch_bytes, 64-byte aligned
+  const int32_t* cores;  // [n_threads]: which core each thread is held to; null = where the system puts them
+  float embed_scale;     // what an embedding is multiplied by
+  int32_t unused;
 };
 
-struct AfStep {
+enum { AF_MAX_PARTS = 8 };
+
+// One sequence's share of a step.
+struct AfPart {
   const int64_t* token_ids;  // [n_rows]
   int32_t n_rows;            // those that count, without padding
   int32_t start;             // rows in the cache before this step
   uint16_t* cache;           // f16, the slot's rows of layer 0: [position][kv head][2 * padded_head_dim]
-  int64_t layer_stride;      // values from one layer to the next
-  float* logits;             // [vocab_size rounded up to 16] f32, of the last row
+  const uint32_t* allowed;   // a bit per id, [vocab_size rounded up to 32]; null = all. Others get -inf, mostly unread.
+};
+
+// The weights are read once for all parts; each gets the same numbers as alone.
+struct AfStep {
+  const AfPart* parts;
+  int64_t n_parts;
+  int64_t layer_stride;  // values of the cache from one layer to the next
+  float* logits;         // [n_parts][vocab_size rounded up to 16] f32, of each part's last row
+};
+
+enum AfStatus : int32_t {
+  AF_DONE = 0,
+  AF_CANCELLED = 1,  // logits and the cache behind `start` hold anything
 };
 
 extern "C" {
@@ -60,7 +87,9 @@ const char* af_instruction_sets();
 int64_t af_scratch_bytes(const AfModel* model);
 // Start the threads; null if the instruction set is unknown.
 struct AfEngine* af_open(const AfModel* model, const char* instruction_set);
-void af_step(struct AfEngine* engine, const AfStep* step);
+AfStatus af_step(struct AfEngine* engine, const AfStep* step);
+// End the step in progress after the layer at hand; from any thread. Without a step in progress nothing happens.
+void af_cancel(struct AfEngine* engine);
 void af_close(struct AfEngine* engine);
 // A checksum of whole 64-byte lines; finds damage, not malice.
 void af_sum(const uint8_t* data, int64_t n_bytes, uint64_t* sums /* [4] */);

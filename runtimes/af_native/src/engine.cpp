@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -59,15 +60,24 @@ struct Own {
   float* queries;  // [tile of tokens][heads of a group][padded]
   Softmax state;   // of as many queries
   float* tile;     // tile_scratch
-  Activations in;  // of a single step: every thread makes its own, which is cheaper than meeting
+  Activations in;  // of single rows: every thread makes its own, which is cheaper than meeting
 };
 
 struct Buffers {
   float *x, *qkv, *mixed;
   Activations in, gated;
-  Own* own;       // [thread]
-  Softmax parts;  // of a single step: [segment of the cache][n_heads]
-  int64_t x_stride, qkv_stride, mixed_stride, part_stride;
+  Own* own;         // [thread]
+  Softmax partial;  // of single rows: [sequence][segment of the cache][n_heads]
+  int64_t x_stride, qkv_stride, mixed_stride, partial_stride, n_segments;
+};
+
+// One sequence's rows in a step.
+struct Part {
+  int first, n, start;  // row of the step, how many, and rows in the cache before them
+  uint16_t* cache;
+  int last() const { return first + n - 1; }
+  int at() const { return start + n - 1; }  // position of the last row
+  int n_segments() const { return at() / SEGMENT + 1; }
 };
 
 Heads heads_of(const AfModel& m) { return {m.n_heads, m.n_kv_heads, m.head_dim, m.padded_head_dim}; }
@@ -81,14 +91,15 @@ Buffers carve(const AfModel& m, Carver& carver) {
   b.qkv_stride = up(q_size + 2 * int64_t(m.n_kv_heads) * m.head_dim, TILE);
   b.mixed_stride = up(q_size, BLOCK);
   const int64_t widest = b.x_stride > b.mixed_stride ? b.x_stride : b.mixed_stride;
-  const int64_t queries = h.group() * TILE_TOKENS, n_segments = up(m.max_seq_len, SEGMENT) / SEGMENT;
+  const int64_t queries = h.group() * TILE_TOKENS;
   b.x = carver.take<float>(rows * b.x_stride);
   b.qkv = carver.take<float>(rows * b.qkv_stride);
   b.mixed = carver.take<float>(rows * b.mixed_stride);
   b.in = take_activations(carver, rows, widest, is_f32);
   b.gated = take_activations(carver, rows, m.ffn_size, is_f32);
-  b.part_stride = up(m.n_heads * (2 + m.padded_head_dim), 16);
-  b.parts = take_softmax(carver, b.part_stride * n_segments, m.n_heads, m.padded_head_dim);
+  b.n_segments = up(m.max_seq_len, SEGMENT) / SEGMENT;
+  b.partial_stride = up(m.n_heads * (2 + m.padded_head_dim), 16);
+  b.partial = take_softmax(carver, b.partial_stride * b.n_segments * m.max_parts, m.n_heads, m.padded_head_dim);
   Own* owns = carver.take<Own>(m.n_threads);
   b.own = owns;
   for (int i = 0; i < m.n_threads; i++) {
@@ -97,7 +108,7 @@ Buffers carve(const AfModel& m, Carver& carver) {
     own.queries = carver.take<float>(queries * m.padded_head_dim);
     own.state = take_softmax(carver, queries * (2 + m.padded_head_dim), queries, m.padded_head_dim);
     own.tile = carver.take<float>(tile_scratch(h));
-    own.in = take_activations(carver, 1, widest, is_f32);
+    own.in = take_activations(carver, m.max_parts, widest, is_f32);
     if (owns) owns[i] = own;
   }
   return b;
@@ -111,23 +122,37 @@ using namespace af;
 struct AfEngine {
   AfEngine(const AfModel& model, const Kernels& kernels)
       : m(model), k(kernels), heads(heads_of(model)), is_f32(model.head.form == AF_F32),
-        score_scale(1.0f / __builtin_sqrtf(float(model.head_dim))), team(model.n_threads, work_of, this) {
+        score_scale(1.0f / __builtin_sqrtf(float(model.head_dim))),
+        team(model.n_threads, work_of, this, model.cores) {
     Carver carver(m.scratch);
     b = carve(m, carver);
   }
 
-  void run(const AfStep& next) {
+  AfStatus run(const AfStep& next) {
     step = &next;
+    n_rows = 0;
+    is_single = true;
+    for (int p = 0; p < next.n_parts; p++) {
+      const AfPart& given = next.parts[p];
+      parts[p] = {n_rows, given.n_rows, given.start, given.cache};
+      n_rows += given.n_rows;
+      is_single = is_single && given.n_rows == 1;
+    }
+    is_cancelled = false;
+    cancel_wanted.store(false, std::memory_order_relaxed);
     if (n_alone > 0) {
       n_alone--;
       team.run_alone();
-      return;
+    } else {
+      team.run();
+      // Where other work holds the cores, every meeting costs a turn of the scheduler; one thread is faster then.
+      n_next_alone = team.was_kept_waiting() ? (n_next_alone < 512 ? 2 * n_next_alone : n_next_alone) : FIRST_ALONE;
+      if (team.was_kept_waiting()) n_alone = n_next_alone;
     }
-    team.run();
-    // Where other work holds the cores, every meeting costs a turn of the scheduler; one thread is faster then.
-    n_next_alone = team.was_kept_waiting() ? (n_next_alone < 512 ? 2 * n_next_alone : n_next_alone) : FIRST_ALONE;
-    if (team.was_kept_waiting()) n_alone = n_next_alone;
+    return is_cancelled ? AF_CANCELLED : AF_DONE;
   }
+
+  void cancel() { cancel_wanted.store(true, std::memory_order_relaxed); }
 
   bool is_whole() const { return team.is_whole(); }
 
@@ -139,6 +164,11 @@ struct AfEngine {
   const float score_scale;
   Buffers b;
   const AfStep* step = nullptr;
+  Part parts[AF_MAX_PARTS];
+  int n_rows = 0;           // of all parts
+  bool is_single = true;    // one row each
+  bool is_cancelled = false;  // written by member 0 before a meeting, read by all after it
+  std::atomic<bool> cancel_wanted{false};
   Team team;  // last: its threads use all of the above
 
   static constexpr int FIRST_ALONE = 8;
@@ -152,89 +182,159 @@ struct AfEngine {
     return {int(int64_t(total) * t / n), int(int64_t(total) * (t + 1) / n)};
   }
 
+  int n_parts() const { return int(step->n_parts); }
+
+  int part_of(int row) const {
+    int p = 0;
+    while (row > parts[p].last()) p++;
+    return p;
+  }
+
   static void work_of(void* engine, int t) { static_cast<AfEngine*>(engine)->work(t); }
 
   void work(int t) {
-    const int n = step->n_rows;
-    const Range rows = share(n, t);
-    for (int r = rows.first; r < rows.last; r++) {
-      k.embed(m.embed, step->token_ids[r], b.x + r * b.x_stride, m.hidden_size);
-    }
+    const Range rows = share(n_rows, t);
+    for (int r = rows.first; r < rows.last; r++) embed(r);
     team.meet(t);
     for (int i = 0; i < m.n_layers; i++) {
-      uint16_t* cache = step->cache + i * step->layer_stride;
-      if (n == 1) {
-        single(t, m.layers[i], cache);
+      const int64_t layer_at = i * step->layer_stride;
+      if (is_single) {
+        single(t, m.layers[i], layer_at);
       } else if (i + 1 < m.n_layers) {
-        many(t, m.layers[i], cache);
+        many(t, m.layers[i], layer_at);
       } else {
-        last_of_many(t, m.layers[i], cache);
+        last_of_many(t, m.layers[i], layer_at);
       }
+      if (t == 0) is_cancelled = cancel_wanted.load(std::memory_order_relaxed);
+      team.meet(t);
+      if (is_cancelled) return;
     }
+    head(t);
+    team.meet(t);
+  }
+
+  void embed(int row) {
+    const Part& part = parts[part_of(row)];
+    float* into = b.x + row * b.x_stride;
+    k.embed(m.embed, step->parts[&part - parts].token_ids[row - part.first], into, m.hidden_size);
+    if (m.embed_scale == 1.0f) return;
+    for (int i = 0; i < m.hidden_size; i++) into[i] *= m.embed_scale;
+  }
+
+  // ---- the head ----
+
+  // Tiles without an allowed id are not computed.
+  void head(int t) {
     Own& own = b.own[t];
-    normed(b.x, m.final_norm, own.in, 0, own);
+    for (int p = 0; p < n_parts(); p++) normed(b.x + p * b.x_stride, m.final_norm, own.in, p, own);
     const Range tiles = share(m.head.n_tiles, t);
-    k.product(m.head, own.in, 1, tiles.first, tiles.last, step->logits, 0, false);
-    team.meet(t);
-  }
-
-  // ---- one token ----
-
-  void single(int t, const AfLayer& layer, uint16_t* cache) {
-    Own& own = b.own[t];
-    normed(b.x, layer.attn_norm, own.in, 0, own);
-    const Range tiles = share(layer.qkv.n_tiles, t);
-    k.product(layer.qkv, own.in, 1, tiles.first, tiles.last, b.qkv, b.qkv_stride, false);
-    team.meet(t);
-    attend_single(t, cache, b.qkv, step->start, true);
-    after_attention(t, layer, step->start);
-  }
-
-  // The rest of a layer for one token at position `at`, whose row is b.x[0].
-  void after_attention(int t, const AfLayer& layer, int at) {
-    Own& own = b.own[t];
-    const int64_t q_size = int64_t(m.n_heads) * m.head_dim;
-    for (int head = 0; head < m.n_heads; head++) {
-      k.finish(state_of(b.parts, head), b.part_stride, at / SEGMENT + 1, m.head_dim, own.values + head * m.head_dim);
+    const int64_t stride = int64_t(m.head.n_tiles) * TILE;
+    for (int tile = tiles.first; tile < tiles.last;) {
+      const bool is_wanted = is_allowed(tile);
+      int end = tile + 1;
+      while (end < tiles.last && is_allowed(end) == is_wanted) end++;
+      if (is_wanted) k.product(m.head, own.in, n_parts(), tile, end, step->logits, stride, false);
+      for (int p = 0; p < n_parts(); p++) {
+        if (step->parts[p].allowed) forbid(step->parts[p].allowed, tile, end, step->logits + p * stride);
+      }
+      tile = end;
     }
-    for (int64_t i = q_size; i < b.mixed_stride; i++) own.values[i] = 0.0f;
-    taken(own.values, own.in, 0, b.mixed_stride);
-    Range tiles = share(layer.o.n_tiles, t);
-    k.product(layer.o, own.in, 1, tiles.first, tiles.last, b.x, b.x_stride, true);
+  }
+
+  static uint32_t bits_of(const uint32_t* allowed, int tile) {
+    static_assert(TILE == 16, "two tiles per word");
+    return allowed[tile / 2] >> (tile % 2 * TILE) & 0xffff;
+  }
+
+  bool is_allowed(int tile) const {
+    for (int p = 0; p < n_parts(); p++) {
+      if (!step->parts[p].allowed || bits_of(step->parts[p].allowed, tile)) return true;
+    }
+    return false;
+  }
+
+  static void forbid(const uint32_t* allowed, int first, int last, float* logits) {
+    for (int tile = first; tile < last; tile++) {
+      const uint32_t bits = bits_of(allowed, tile);
+      float* at = logits + tile * TILE;
+      if (bits == 0xffff) continue;
+      if (bits == 0) {
+        for (int i = 0; i < TILE; i++) at[i] = -__builtin_inff();
+        continue;
+      }
+      for (int i = 0; i < TILE; i++) at[i] = bits >> i & 1 ? at[i] : -__builtin_inff();
+    }
+  }
+
+  // ---- one token of each sequence ----
+
+  void single(int t, const AfLayer& layer, int64_t layer_at) {
+    Own& own = b.own[t];
+    for (int p = 0; p < n_parts(); p++) normed(b.x + p * b.x_stride, layer.attn_norm, own.in, p, own);
+    const Range tiles = share(layer.qkv.n_tiles, t);
+    project(layer, own.in, n_parts(), tiles);
     team.meet(t);
-    normed(b.x, layer.ffn_norm, own.in, 0, own);
+    attend_single(t, layer, layer_at, true);
+    team.meet(t);
+    after_attention(t, layer);
+  }
+
+  // The rest of a layer for the last token of each sequence, whose row is b.x[sequence].
+  void after_attention(int t, const AfLayer& layer) {
+    const int n = n_parts();
+    Own& own = b.own[t];
+    for (int p = 0; p < n; p++) taken(merged(p, own), own.in, p, b.mixed_stride);
+    Range tiles = share(layer.o.n_tiles, t);
+    k.product(layer.o, own.in, n, tiles.first, tiles.last, b.x, b.x_stride, true);
+    team.meet(t);
+    for (int p = 0; p < n; p++) normed(b.x + p * b.x_stride, layer.ffn_norm, own.in, p, own);
     const Range blocks = share(layer.gate_up.n_tiles / 4, t);
-    k.gated(layer.gate_up, own.in, 1, blocks.first, blocks.last, b.gated, is_f32);
+    k.gated(layer.gate_up, own.in, n, blocks.first, blocks.last, b.gated, is_f32);
     team.meet(t);
     tiles = share(layer.down.n_tiles, t);
-    k.product(layer.down, b.gated, 1, tiles.first, tiles.last, b.x, b.x_stride, true);
-    team.meet(t);
+    k.product(layer.down, b.gated, n, tiles.first, tiles.last, b.x, b.x_stride, true);
   }
 
-  // One token's heads over rows 0 … at of the cache. Segments have the same borders for any number of threads, so that
-  // the answers are the same; whoever has the last one of a K/V head writes that head's new row first.
-  void attend_single(int t, uint16_t* cache, const float* qkv, int at, bool is_row_new) {
-    Own& own = b.own[t];
-    const int n = at / SEGMENT + 1;
-    const Range items = share(n * m.n_kv_heads, t);
-    for (int item = items.first; item < items.last; item++) {
-      const int segment = item / m.n_kv_heads, kv = item % m.n_kv_heads;
-      const int first = segment * SEGMENT, last = segment + 1 < n ? first + SEGMENT : at + 1;
-      if (is_row_new && segment + 1 == n) remember(cache, 0, kv, own);
-      Softmax state = b.parts;
-      state.top += segment * b.part_stride;
-      state.sum += segment * b.part_stride;
-      state.mixed += segment * b.part_stride;
-      attend_one(cache, own, kv, qkv, at, first, last, state_of(state, kv * heads.group()));
+  // The heads of a sequence's last token over all segments, one behind the other.
+  const float* merged(int p, Own& own) {
+    const int64_t q_size = int64_t(m.n_heads) * m.head_dim;
+    for (int head = 0; head < m.n_heads; head++) {
+      k.finish(state_of(partial_of(p, 0), head), b.partial_stride, parts[p].n_segments(), m.head_dim,
+               own.values + head * m.head_dim);
     }
-    team.meet(t);
+    for (int64_t i = q_size; i < b.mixed_stride; i++) own.values[i] = 0.0f;
+    return own.values;
+  }
+
+  void attend_single(int t, const AfLayer& layer, int64_t layer_at, bool is_row_new) {
+    int total = 0;
+    for (int p = 0; p < n_parts(); p++) total += parts[p].n_segments() * m.n_kv_heads;
+    const Range items = share(total, t);
+    int p = 0, before = 0;
+    for (int item = items.first; item < items.last; item++) {
+      while (item - before >= parts[p].n_segments() * m.n_kv_heads) before += parts[p++].n_segments() * m.n_kv_heads;
+      attend_segment(b.own[t], layer, layer_at, p, item - before, is_row_new);
+    }
+  }
+
+  // One head group of a sequence's last token over one segment of its rows. Segments have the same borders for any
+  // number of threads, so that the answers are the same; whoever has a K/V head's last one writes its new row first.
+  void attend_segment(Own& own, const AfLayer& layer, int64_t layer_at, int p, int item, bool is_row_new) {
+    const Part& part = parts[p];
+    uint16_t* cache = part.cache + layer_at;
+    const int segment = item / m.n_kv_heads, kv = item % m.n_kv_heads;
+    const bool is_last = segment + 1 == part.n_segments();
+    const int first = segment * SEGMENT, last = is_last ? part.at() + 1 : first + SEGMENT;
+    if (is_row_new && is_last) remember(layer, cache, part.last(), part.at(), kv, own);
+    attend_one(layer, cache, own, kv, part.last(), part.at(), first, last,
+               state_of(partial_of(p, segment), kv * heads.group()));
   }
 
   // One token's heads of one group over rows [first, last).
-  void attend_one(const uint16_t* cache, Own& own, int kv, const float* qkv, int at, int first, int last,
+  void attend_one(const AfLayer& layer, const uint16_t* cache, Own& own, int kv, int row, int at, int first, int last,
                   const Softmax& state) {
     for (int i = 0; i < heads.group(); i++) {
-      turn(qkv, kv * heads.group() + i, at, score_scale, own.queries + i * heads.padded);
+      turn(layer.q_norm, row, kv * heads.group() + i, at, score_scale, own.queries + i * heads.padded);
     }
     forget(state, heads.group());
     k.attend(heads, own.queries, cache + kv * 2 * heads.padded, first, last, state);
@@ -242,14 +342,17 @@ struct AfEngine {
 
   // ---- several tokens ----
 
-  void many(int t, const AfLayer& layer, uint16_t* cache) {
-    const int n = step->n_rows;
+  void many(int t, const AfLayer& layer, int64_t layer_at) {
+    const int n = n_rows;
     const Range rows = share(n, t);
-    project_many(t, layer, cache);
+    project_many(t, layer, layer_at);
     team.meet(t);
-    attend_many(cache, t);
+    attend_many(layer, layer_at, t);
     team.meet(t);
-    for (int r = rows.first; r < rows.last; r++) taken(b.mixed + r * b.mixed_stride, b.in, r, b.mixed_stride);
+    for (int r = rows.first; r < rows.last; r++) {
+      const int p = part_of(r);
+      taken(parts[p].n == 1 ? merged(p, b.own[t]) : b.mixed + r * b.mixed_stride, b.in, r, b.mixed_stride);
+    }
     team.meet(t);
     Range tiles = share(layer.o.n_tiles, t);
     k.product(layer.o, b.in, n, tiles.first, tiles.last, b.x, b.x_stride, true);
@@ -261,47 +364,81 @@ struct AfEngine {
     team.meet(t);
     tiles = share(layer.down.n_tiles, t);
     k.product(layer.down, b.gated, n, tiles.first, tiles.last, b.x, b.x_stride, true);
-    team.meet(t);
   }
 
-  // Of the last layer only the last token goes on; the others have left their K and V.
-  void last_of_many(int t, const AfLayer& layer, uint16_t* cache) {
-    const int last = step->n_rows - 1;
-    project_many(t, layer, cache);
-    if (t == 0) std::memcpy(b.x, b.x + last * b.x_stride, sizeof(float) * b.x_stride);
+  // Of the last layer only each sequence's last token goes on; the others have left their K and V.
+  void last_of_many(int t, const AfLayer& layer, int64_t layer_at) {
+    project_many(t, layer, layer_at);
+    for (int p = 0; t == 0 && p < n_parts(); p++) {
+      if (parts[p].last() != p) {
+        std::memcpy(b.x + p * b.x_stride, b.x + parts[p].last() * b.x_stride, sizeof(float) * b.x_stride);
+      }
+    }
     team.meet(t);
-    attend_single(t, cache, b.qkv + last * b.qkv_stride, step->start + last, false);
-    after_attention(t, layer, step->start + last);
+    attend_single(t, layer, layer_at, false);
+    team.meet(t);
+    after_attention(t, layer);
   }
 
-  void project_many(int t, const AfLayer& layer, uint16_t* cache) {
-    const int n = step->n_rows;
-    const Range rows = share(n, t), tiles = share(layer.qkv.n_tiles, t);
+  void project_many(int t, const AfLayer& layer, int64_t layer_at) {
+    const Range rows = share(n_rows, t), tiles = share(layer.qkv.n_tiles, t);
     for (int r = rows.first; r < rows.last; r++) normed(b.x + r * b.x_stride, layer.attn_norm, b.in, r, b.own[t]);
     team.meet(t);
-    k.product(layer.qkv, b.in, n, tiles.first, tiles.last, b.qkv, b.qkv_stride, false);
+    project(layer, b.in, n_rows, tiles);
     team.meet(t);
     for (int r = rows.first; r < rows.last; r++) {
-      for (int kv = 0; kv < m.n_kv_heads; kv++) remember(cache, r, kv, b.own[t]);
+      const Part& part = parts[part_of(r)];
+      const int at = part.start + r - part.first;
+      for (int kv = 0; kv < m.n_kv_heads; kv++) remember(layer, part.cache + layer_at, r, at, kv, b.own[t]);
     }
   }
 
-  void attend_many(const uint16_t* cache, int t) {
-    const int n = step->n_rows, size = n < FEW ? 1 : TILE_TOKENS, n_tiles = (n + size - 1) / size;
-    for (int item = team.next(); item < n_tiles * m.n_kv_heads; item = team.next()) {
-      const int tile = n_tiles - 1 - item / m.n_kv_heads;  // the longest first
-      attend_item(cache, b.own[t], item % m.n_kv_heads, tile * size, size < n - tile * size ? size : n - tile * size);
+  void project(const AfLayer& layer, const Activations& in, int n, Range tiles) {
+    k.product(layer.qkv, in, n, tiles.first, tiles.last, b.qkv, b.qkv_stride, false);
+    if (!layer.qkv_bias) return;
+    for (int r = 0; r < n; r++) {
+      float* row = b.qkv + r * b.qkv_stride;
+      for (int i = tiles.first * TILE; i < tiles.last * TILE; i++) row[i] += layer.qkv_bias[i];
     }
   }
 
-  void attend_item(const uint16_t* cache, Own& own, int kv, int row, int n_tokens) {
-    const int group = heads.group(), at = step->start + row;
+  void attend_many(const AfLayer& layer, int64_t layer_at, int t) {
+    int p = 0, before = 0;
+    for (int item = team.next();; item = team.next()) {
+      while (p < n_parts() && item - before >= n_items(parts[p])) before += n_items(parts[p++]);
+      if (p == n_parts()) return;
+      attend_item(layer, layer_at, b.own[t], p, item - before);
+    }
+  }
+
+  static int tile_size(const Part& part) { return part.n < FEW ? 1 : TILE_TOKENS; }
+
+  int n_items(const Part& part) const {
+    if (part.n == 1) return part.n_segments() * m.n_kv_heads;
+    return (part.n + tile_size(part) - 1) / tile_size(part) * m.n_kv_heads;
+  }
+
+  void attend_item(const AfLayer& layer, int64_t layer_at, Own& own, int p, int item) {
+    const Part& part = parts[p];
+    if (part.n == 1) {
+      attend_segment(own, layer, layer_at, p, item, false);
+      return;
+    }
+    const int size = tile_size(part), tile = (n_items(part) - 1 - item) / m.n_kv_heads;  // the longest first
+    const int left = part.n - tile * size;
+    attend_tokens(layer, part.cache + layer_at, own, item % m.n_kv_heads, part.first + tile * size,
+                  part.start + tile * size, size < left ? size : left);
+  }
+
+  // n_tokens rows of the step from `row` on, the first at position `at`, with the heads of one group.
+  void attend_tokens(const AfLayer& layer, const uint16_t* cache, Own& own, int kv, int row, int at, int n_tokens) {
+    const int group = heads.group();
     if (n_tokens == 1) {
-      attend_one(cache, own, kv, b.qkv + row * b.qkv_stride, at, 0, at + 1, own.state);
+      attend_one(layer, cache, own, kv, row, at, 0, at + 1, own.state);
     } else {
       for (int i = 0; i < n_tokens * group; i++) {
-        const float* qkv = b.qkv + (row + i / group) * b.qkv_stride;
-        turn(qkv, kv * group + i % group, at + i / group, score_scale, own.queries + i * heads.padded);
+        turn(layer.q_norm, row + i / group, kv * group + i % group, at + i / group, score_scale,
+             own.queries + i * heads.padded);
       }
       forget(own.state, n_tokens * group);
       k.attend_tile(heads, own.queries, cache + kv * 2 * heads.padded, n_tokens, at, own.tile, own.state);
@@ -331,21 +468,30 @@ struct AfEngine {
   }
 
   // Write one head's K and V of a row of the step into the cache.
-  void remember(uint16_t* cache, int row, int kv, Own& own) {
-    const int at = step->start + row;
+  void remember(const AfLayer& layer, uint16_t* cache, int row, int at, int kv, Own& own) {
     const float* qkv = b.qkv + row * b.qkv_stride;
     uint16_t* to = cache + at * heads.row_stride() + kv * 2 * heads.padded;
-    turn(qkv, m.n_heads + kv, at, 1.0f, own.queries);
+    turn(layer.k_norm, row, m.n_heads + kv, at, 1.0f, own.queries);
     k.to_f16(own.queries, to, m.head_dim);
     k.to_f16(qkv + (m.n_heads + m.n_kv_heads + kv) * m.head_dim, to + heads.padded, m.head_dim);
   }
 
-  void turn(const float* qkv, int head, int at, float scale, float* into) {
-    k.rotate(qkv + head * m.head_dim, m.rope + int64_t(at) * m.head_dim, scale, m.head_dim, into, heads.padded);
+  void turn(const float* norm, int row, int head, int at, float scale, float* into) {
+    const float* from = b.qkv + row * b.qkv_stride + head * m.head_dim;
+    if (norm) {
+      k.norm(from, norm, m.rms_norm_eps, into, m.head_dim, m.head_dim);
+      from = into;  // what is turned in place is read before it is written
+    }
+    k.rotate(from, m.rope + int64_t(at) * m.head_dim, scale, m.head_dim, into, heads.padded);
   }
 
   Softmax state_of(const Softmax& s, int head) const {
     return {s.top + head, s.sum + head, s.mixed + int64_t(head) * heads.padded};
+  }
+
+  Softmax partial_of(int p, int segment) const {
+    const int64_t by = (p * b.n_segments + segment) * b.partial_stride;
+    return {b.partial.top + by, b.partial.sum + by, b.partial.mixed + by};
   }
 
   void forget(const Softmax& s, int n) const {
@@ -399,7 +545,9 @@ AfEngine* af_open(const AfModel* model, const char* instruction_set) {
   return nullptr;
 }
 
-void af_step(AfEngine* engine, const AfStep* step) { engine->run(*step); }
+AfStatus af_step(AfEngine* engine, const AfStep* step) { return engine->run(*step); }
+
+void af_cancel(AfEngine* engine) { engine->cancel(); }
 
 void af_close(AfEngine* engine) {
   engine->~AfEngine();

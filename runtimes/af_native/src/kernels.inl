@@ -188,7 +188,8 @@ void gated(const AfMatrix& m, const Activations& in, int n_rows, int first, int 
         next_tokens(m, data + n_bytes, in, row, n_rows, up);
         for (int r = 0; r < n; r++) {
           for (int part = 0; part < PARTS; part++) {
-            store(mixed[r] + half * TILE + part * W, silu(gate.of[r][part]) * up.of[r][part]);
+            const vf g = gate.of[r][part];
+            store(mixed[r] + half * TILE + part * W, (m.activation == AF_GELU ? gelu(g) : silu(g)) * up.of[r][part]);
           }
         }
       }

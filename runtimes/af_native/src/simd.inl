@@ -45,12 +45,16 @@ inline vf exp_negative(vf x) {
   return p * (vf)exponent;
 }
 
-// x / (1 + e^-x), from e^-|x| so that nothing overflows.
-inline vf silu(vf x) {
+// 1 / (1 + e^-x), from e^-|x| so that nothing overflows.
+inline vf sigmoid(vf x) {
   const vf e = exp_negative(vmin(x, -x));
   const vf one = splat(1.0f);
-  return x * (x > vf{} ? one : e) / (one + e);
+  return (x > vf{} ? one : e) / (one + e);
 }
+
+inline vf silu(vf x) { return x * sigmoid(x); }
+// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), as a sigmoid of twice that.
+inline vf gelu(vf x) { return x * sigmoid(splat(1.5957691216f) * (x + splat(0.044715f) * x * x * x)); }
 
 inline float f16_to_f32(uint16_t half) {
   const uint32_t magnitude = uint32_t(half & 0x7fff) << 13;

@@ -24,8 +24,10 @@ class Team {
  public:
   using Work = void (*)(void* context, int member);
 
-  // `work(context, member)` runs on every member for each `run`; the caller of run is member 0.
-  Team(int n_threads, Work work, void* context) : n_(n_threads), work_(work), context_(context) {
+  // `work(context, member)` runs on every member for each `run`; the caller of run is member 0. Member i is held to
+  // core cores[i], the caller during a run to any of them; null = where the system puts them.
+  Team(int n_threads, Work work, void* context, const int32_t* cores = nullptr)
+      : n_(n_threads), work_(work), context_(context), cores_(cores) {
     threads_ = static_cast<Thread*>(calloc(size_t(n_), sizeof(Thread)));
     for (int i = 1; threads_ && i < n_; i++) {
       threads_[i].team = this;
@@ -49,6 +51,7 @@ class Team {
   int size() const { return n_active_; }
 
   void run() {
+    const Held held(cores_, n_);
     n_active_ = n_;
     next_.store(0, std::memory_order_relaxed);
     waited_ns_ = 0;
@@ -58,6 +61,7 @@ class Team {
 
   // The same with member 0 only; the others sleep on.
   void run_alone() {
+    const Held held(cores_, n_);
     n_active_ = 1;
     work_(context_, 0);
   }
@@ -97,6 +101,22 @@ class Team {
     pthread_t id;
   };
 
+  // Keeps this thread on some cores, and gives it back its own at the end; cores that are not ours change nothing.
+  struct Held {
+    Held(const int32_t* cores, int n) {
+      if (!cores || sched_getaffinity(0, sizeof before, &before) != 0) return;
+      cpu_set_t wanted;
+      CPU_ZERO(&wanted);
+      for (int i = 0; i < n; i++) CPU_SET(size_t(cores[i]), &wanted);
+      is_held = sched_setaffinity(0, sizeof wanted, &wanted) == 0;
+    }
+    ~Held() {
+      if (is_held) sched_setaffinity(0, sizeof before, &before);
+    }
+    cpu_set_t before;
+    bool is_held = false;
+  };
+
   static constexpr int SPINS_BEFORE_YIELD = 2000;
   static constexpr int SPINS_BEFORE_SLEEP = 4000;  // about 0.1 ms: bridges the host's work between two steps
 
@@ -108,6 +128,7 @@ class Team {
 
   static void* live(void* thread) {
     Team& team = *static_cast<Thread*>(thread)->team;
+    const Held held(team.cores_ ? team.cores_ + static_cast<Thread*>(thread)->member : nullptr, 1);
     uint32_t seen = 0;
     while (team.wait_for_run(seen)) team.work_(team.context_, static_cast<Thread*>(thread)->member);
     return nullptr;
@@ -143,6 +164,7 @@ class Team {
   int64_t waited_ns_ = 0;
   const Work work_;
   void* const context_;
+  const int32_t* const cores_;
   Thread* threads_ = nullptr;
   bool is_whole_ = false;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
