@@ -21,7 +21,6 @@ from agentkit.devices.route import RoutingAdapter
 from agentkit.errors import ConfigError
 from agentkit.pin_file import load_pin
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
 from agentkit.understanding.small_words import small_words
 from agentkit.understanding.talk import read_talk
@@ -54,10 +53,11 @@ class Live:
 
     def warm_up(self) -> None:
         """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
-        home = self.registry.home
-        self.understander.warm_up(
-            HomeView(self.registry.devices(), self.registry.areas, self.registry.floors, home.speaker_area)
-        )
+        self.understander.warm_up(self.agent.home.view(self.registry.home.speaker_area))
+
+    def prepare(self) -> None:
+        """Do that part of `warm_up` that needs no model."""
+        self.understander.prepare(self.agent.home.view(self.registry.home.speaker_area))
 
     def close(self) -> None:
         """Stop what is due later and write the last states."""

@@ -33,7 +33,7 @@ from agentkit.errors import Abandoned, PromptTooLong
 from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Outcome, Reply, Utterance
-from agentkit.understanding.home_view import HomeView, name_key
+from agentkit.understanding.home_view import HomeView, LiveHome, name_key
 from agentkit.understanding.normalise import Normalised, normalise, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -83,6 +83,8 @@ class Agent:
         pin: str | None = None,
     ):
         self._registry, self._replies = registry, replies
+        self.home = LiveHome(registry)
+        """The views that turns take of the home."""
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
         self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
@@ -192,7 +194,7 @@ class Agent:
         """Snapshot of the home; the speaker's room may be given by id or by name."""
         registry = self._registry
         known = next((a.id for a in registry.areas if area and name_key(area) in map(name_key, (a.id, *a.names))), area)
-        return HomeView(registry.devices(), registry.areas, registry.floors, known or registry.home.speaker_area)
+        return self.home.view(known or registry.home.speaker_area)
 
     def _run(self, turn: Turn) -> End:
         if not spell(turn.utterance.text):
