@@ -86,12 +86,14 @@ def eval_command(
 def opener(app: App, policy: str, *, has_model: bool) -> Iterator[Callable[[Home, Now], Live]]:
     """Give the function that opens the agent of a home; all homes share one model, opened when first needed."""
     from agentkit.assemble import Assembly
-    from agentkit.startup import LazyModel
+    from agentkit.startup import LazyModel, settle_memory
 
     lazy = LazyModel(app, lambda line: print(line, file=sys.stderr, flush=True))
     opens = has_model and app.model is not None
     assembly = Assembly(app, decoder=lazy.decoder if opens else None, larger=lazy.larger_decoder if opens else None)
     rules = app.policy if policy == "app" else ()
+    assembly.open(app.home, policy=()).prepare()
+    settle_memory()  # as a server does, so that the times are those of a server
     try:
         yield lambda home, now: assembly.open(home, policy=rules, now=now, clock=lambda: 0.0)
     finally:
