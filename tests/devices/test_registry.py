@@ -204,7 +204,7 @@ def test_what_was_registered_renamed_removed_and_reported_survives_a_restart(tmp
     again = Registry(make_home(), store=store)
     assert {d.id for d in again.devices()} == {"light.lamp", "fan.new"}
     lamp = again.get("light.lamp")
-    assert (lamp.name, lamp.state, lamp.attributes) == ("Renamed", "on", {"hue": 3})
+    assert (lamp.name, lamp.state, lamp.attributes) == ("Renamed", "on", {"hue": 3, "former_names": ["Lamp"]})
     assert again.get(FAN.id) == replace(FAN, is_available=False)
 
 
