@@ -24,7 +24,7 @@ from agentkit.startup import settle_memory
 
 GRACE_S = 1
 """How long running requests may go on after a signal."""
-DEADLINE_S = 2.5
+DEADLINE_S = 2.0
 """When the process ends after a signal, even if something hangs."""
 
 log = logging.getLogger("agentkit.server")
