@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agentkit.agent.agent import Agent, AgentLimits
 from agentkit.agent.execute import Limits
+from agentkit.agent.pin_memory import PinMemory
 from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.ticker import Ticker
@@ -39,6 +40,8 @@ DEVICES = "devices.json"
 """File of registered devices and last states, in the folder of an app's state."""
 SCHEDULE = "schedule.json"
 """File of timers, alarms and plans, in the same folder."""
+PIN = "pin.json"
+"""File of the wrong tries at the code, in the same folder."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ class Assembly:
             limits=_limits(self._app),
             schedule=schedule,
             pin=self._pin(rules) if pin is None else pin,
+            pin_memory=PinMemory(None if state_dir is None else state_dir / PIN),
         )
         return Live(agent, registry, self._understander, schedule, Ticker(schedule, agent.carry_out))
 

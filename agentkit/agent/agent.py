@@ -23,6 +23,7 @@ from agentkit.agent.lines import Lines
 from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
 from agentkit.agent.pin import PinLock
+from agentkit.agent.pin_memory import PinMemory
 from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
@@ -81,6 +82,7 @@ class Agent:
         limits: AgentLimits = AgentLimits(),
         schedule: Schedule | None = None,
         pin: str | None = None,
+        pin_memory: PinMemory = PinMemory(),  # noqa: B008 - frozen
     ):
         self._registry, self._replies = registry, replies
         self.home = LiveHome(registry)
@@ -96,7 +98,7 @@ class Agent:
             executor,
             self._dialogue,
             self._memory,
-            PinLock(pin, clock),
+            PinLock(pin, clock, pin_memory),
             replies,
             now,
             limits.max_actions,
@@ -142,14 +144,15 @@ class Agent:
         user: str | None = None,
         source: str = "http",
         is_confirmed: bool = False,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> ActionResult:
-        """Run one action without language, under the same policy.
+        """Run one action without language, under the same policy; `is_wanted` is asked until something is sent.
 
         What the policy forbids or wants a yes for is skipped, with reason "denied" or "needs_confirmation".
         """
         with self._lock:
             speaker = Speaker(user, source, next(iter(self._words)), is_confirmed)
-            return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker)
+            return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker, is_wanted)
 
     def carry_out(self, entry: Entry) -> Reply:
         """Do what is due: run a planned command and verify it, or note that a timer or alarm has ended."""
