@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agentkit.agent.agent import Agent, AgentLimits
 from agentkit.agent.execute import Limits
+from agentkit.agent.pin_memory import PinMemory
 from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.ticker import Ticker
@@ -21,7 +22,6 @@ from agentkit.devices.route import RoutingAdapter
 from agentkit.errors import ConfigError
 from agentkit.pin_file import load_pin
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.open import open_understander
 from agentkit.understanding.small_words import small_words
 from agentkit.understanding.talk import read_talk
@@ -40,6 +40,8 @@ DEVICES = "devices.json"
 """File of registered devices and last states, in the folder of an app's state."""
 SCHEDULE = "schedule.json"
 """File of timers, alarms and plans, in the same folder."""
+PIN = "pin.json"
+"""File of the wrong tries at the code, in the same folder."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,11 @@ class Live:
 
     def warm_up(self) -> None:
         """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
-        home = self.registry.home
-        self.understander.warm_up(
-            HomeView(self.registry.devices(), self.registry.areas, self.registry.floors, home.speaker_area)
-        )
+        self.understander.warm_up(self.agent.home.view(self.registry.home.speaker_area))
+
+    def prepare(self) -> None:
+        """Do that part of `warm_up` that needs no model."""
+        self.understander.prepare(self.agent.home.view(self.registry.home.speaker_area))
 
     def close(self) -> None:
         """Stop what is due later and write the last states."""
@@ -150,6 +153,7 @@ class Assembly:
             limits=_limits(self._app),
             schedule=schedule,
             pin=self._pin(rules) if pin is None else pin,
+            pin_memory=PinMemory(None if state_dir is None else state_dir / PIN),
         )
         return Live(agent, registry, self._understander, schedule, Ticker(schedule, agent.carry_out))
 

@@ -63,6 +63,10 @@ class Live(Protocol):
         """The timers and plans it keeps."""
         ...
 
+    def prepare(self) -> None:
+        """Make ready for the home as it is now, as a server is before it is asked."""
+        ...
+
     def close(self) -> None:
         """End it."""
         ...
@@ -102,6 +106,7 @@ class Evaluation:
         self._now = record.now
         put_back(live.registry, devices_of(record, home))
         live.schedule.replace_all(timers_of(home, record.now))
+        live.prepare()
         area = area_of(record, home, self._kinds)
         utterance = Utterance(record.text, area=area, session=f"eval:{record.id}"[:MAX_SESSION], source="eval")
         try:

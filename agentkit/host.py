@@ -32,7 +32,9 @@ class Turns(Protocol):
         """Run one turn. Raises Abandoned if it is no longer wanted when it begins."""
         ...
 
-    def act(self, device_id: str, tool: str, args: Mapping[str, Any]) -> ActionResult:
+    def act(
+        self, device_id: str, tool: str, args: Mapping[str, Any], *, is_wanted: Callable[[], bool] = ...
+    ) -> ActionResult:
         """Run one action without language, under the same policy."""
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -187,3 +188,12 @@ def opened_loaded(loaded: Loaded, say: Say) -> Iterator[Talk]:
                 say("note: timers and plans go on only while agentkit run or agentkit chat is open")
             live.close()
             lazy.close()
+
+
+def settle_memory() -> None:
+    """Tell the garbage collector that what is loaded by now stays: looking through it takes a turn 0.2 s longer.
+
+    For a process of ours that is ready to serve; an app that embeds an agent decides that for itself.
+    """
+    gc.collect()
+    gc.freeze()

@@ -40,6 +40,7 @@ class Flipper:
     heard: list[Utterance] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list)
     is_closed: bool = False
+    prepared: list[tuple[str, ...]] = field(default_factory=list)
     trace: Trace = field(default_factory=lambda: Trace(1))
 
     def handle(self, utterance: Utterance) -> Reply:
@@ -61,6 +62,9 @@ class Open:
     agent: Flipper
     registry: Registry
     schedule: Schedule
+
+    def prepare(self) -> None:
+        self.agent.prepared.append(tuple(d.id for d in self.registry.devices()))
 
     def close(self) -> None:
         self.agent.is_closed = True
@@ -90,6 +94,13 @@ RECORDS = (
 def test_a_record_starts_from_its_own_state() -> None:
     say = {p["id"]: p["say"] for p in evaluation().run(RECORDS)}
     assert say == {"a": "on 1", "b": "on 1", "c": "off 1", "d": "on 1", "e": "on 1", "f": "on 1"}
+
+
+def test_the_home_of_a_record_is_prepared_before_its_time_counts() -> None:
+    agents: list[Flipper] = []
+    for record in RECORDS[2:4]:
+        (_,) = evaluation(agents).run([record])
+    assert [[len(ids) for ids in agent.prepared] for agent in agents] == [[3], [4]]
 
 
 def test_no_record_influences_another() -> None:

@@ -144,8 +144,7 @@ class Acting:
             return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "time"}),))
         if due is None:
             return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "past"}),))
-        when = when.settled(now)
-        turn.calls = (planned_call(bound, when, due),)
+        turn.calls = (planned_call(bound, when := when.settled(now), due),)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
             return self._confirm(turn, bound, meant, ruling)
         sentence = planned_sentence(self.replies, turn, bound, when, due, now)
@@ -160,7 +159,13 @@ class Acting:
         return End(Outcome.SCHEDULED, (sentence,))
 
     def perform_direct(
-        self, device_id: str, tool: str, args: Mapping[str, Any], view: HomeView, speaker: Speaker
+        self,
+        device_id: str,
+        tool: str,
+        args: Mapping[str, Any],
+        view: HomeView,
+        speaker: Speaker,
+        is_wanted: Callable[[], bool],
     ) -> ActionResult:
         """Run one action given by ids; there is nobody to ask, so without a yes it is skipped."""
         step = direct_step(device_id, tool, args, view, self.tools)
@@ -173,8 +178,8 @@ class Acting:
             return ActionResult(step.action, Status.SKIPPED, "needs_pin", ruling.reason)
         if ruling.verdict is Verdict.CONFIRM and not speaker.is_confirmed:
             return ActionResult(step.action, Status.SKIPPED, "needs_confirmation", ruling.reason)
-        speaker = replace(speaker, asked=consent([step], ruling, view))
-        return self._execute((step,), view, speaker)[0]
+        asked = replace(speaker, asked=consent([step], ruling, view))
+        return self._execute((step,), view, asked, is_wanted=is_wanted)[0]
 
     def _judge(self, turn: Turn, steps: tuple[Step, ...], meant: Answered) -> Ruling:
         said = turn.utterance
@@ -202,12 +207,15 @@ class Acting:
         values: dict[str, Any] = {"action": action, "n": bound.n_moved}
         text, said = meant.text or turn.utterance.text, turn.utterance
         asked = consent(bound.steps, ruling, turn.view)
+        if meant.when is not None:
+            values |= times(meant.when, meant.when.due(self.now()), self.now())
         if ruling.verdict is Verdict.PIN:
             pending = Pending(Wanted.PIN, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
-            return self.ask_pin(turn, replace(pending, asked=asked), Sentence("ask.pin", values), meant.notes)
+            has_time = meant.when is not None and self.replies.has(turn.language, "planned.pin")
+            key = "planned.pin" if has_time else "ask.pin"
+            return self.ask_pin(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
-        if meant.when is not None:
-            key, values = "planned.confirm", values | times(meant.when, meant.when.due(self.now()), self.now())
+        key = key if meant.when is None else "planned.confirm"
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
         return self._wait(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
 
@@ -259,19 +267,10 @@ class Acting:
         journal: list[Moved] | None = None,
         is_wanted: Callable[[], bool] = lambda: True,
     ) -> tuple[ActionResult, ...]:
-        home = View(
-            self.now(),
-            view.devices,
-            view.areas,
-            view.floors,
-            speaker.language,
-            view.speaker_area,
-            speaker.user,
-            self.schedule.entries(),
-            speaker.session,
-            speaker.source,
-            speaker.text,
-        )
+        places = (view.devices, view.areas, view.floors)
+        home = View(self.now(), *places, speaker.language, view.speaker_area, speaker.user)
+        entries = self.schedule.entries()
+        home = replace(home, entries=entries, session=speaker.session, source=speaker.source, text=speaker.text)
         stopped: list[str] = []
         guard = self.judge(speaker.user, speaker.source).guard(
             view, speaker.asked, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin, stopped=stopped

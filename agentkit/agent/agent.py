@@ -23,6 +23,7 @@ from agentkit.agent.lines import Lines
 from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
 from agentkit.agent.pin import PinLock
+from agentkit.agent.pin_memory import PinMemory
 from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
@@ -34,7 +35,7 @@ from agentkit.errors import Abandoned, PromptTooLong
 from agentkit.planned import Entry
 from agentkit.policy_rules import PolicyRule
 from agentkit.types import ActionResult, Outcome, Reply, Utterance
-from agentkit.understanding.home_view import HomeView, name_key
+from agentkit.understanding.home_view import HomeView, LiveHome, name_key
 from agentkit.understanding.normalise import Normalised, normalise, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -82,8 +83,11 @@ class Agent:
         limits: AgentLimits = AgentLimits(),
         schedule: Schedule | None = None,
         pin: str | None = None,
+        pin_memory: PinMemory = PinMemory(),  # noqa: B008 - frozen
     ):
         self._registry, self._replies = registry, replies
+        self.home = LiveHome(registry)
+        """The views that turns take of the home."""
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
         self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
@@ -95,7 +99,7 @@ class Agent:
             executor,
             self._dialogue,
             self._memory,
-            PinLock(pin, clock),
+            PinLock(pin, clock, pin_memory),
             replies,
             now,
             limits.max_actions,
@@ -141,14 +145,15 @@ class Agent:
         user: str | None = None,
         source: str = "http",
         is_confirmed: bool = False,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> ActionResult:
-        """Run one action without language, under the same policy.
+        """Run one action without language, under the same policy; `is_wanted` is asked until something is sent.
 
         What the policy forbids or wants a yes for is skipped, with reason "denied" or "needs_confirmation".
         """
         with self._lock:
             speaker = Speaker(user, source, next(iter(self._words)), is_confirmed)
-            return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker)
+            return self._acting.perform_direct(device_id, tool, args, self._view(None), speaker, is_wanted)
 
     def carry_out(self, entry: Entry) -> Reply:
         """Do what is due: run a planned command and verify it, or note that a timer or alarm has ended."""
@@ -193,7 +198,7 @@ class Agent:
         """Snapshot of the home; the speaker's room may be given by id or by name."""
         registry = self._registry
         known = next((a.id for a in registry.areas if area and name_key(area) in map(name_key, (a.id, *a.names))), area)
-        return HomeView(registry.devices(), registry.areas, registry.floors, known or registry.home.speaker_area)
+        return self.home.view(known or registry.home.speaker_area)
 
     def _run(self, turn: Turn) -> End:
         if not spell(turn.utterance.text):

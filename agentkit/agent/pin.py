@@ -9,8 +9,10 @@ import hmac
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
+from agentkit.agent.answers import without
+from agentkit.agent.pin_memory import PinMemory, Tries
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 
@@ -20,35 +22,46 @@ MAX_WRONG = 3
 LOCK_S = 300.0
 MAX_LOCK_S = 86_400.0
 """Each lock without a right code in between is twice as long as the last, up to this."""
+MAX_DOUBLINGS = 20
 
 
-@dataclass
 class PinLock:
     """Owns the code and the count of wrong tries."""
 
-    code: str | None
-    clock: Callable[[], float]
-    n_wrong: int = 0
-    locked_until: float = 0.0
-    lock_s: float = LOCK_S
+    def __init__(self, code: str | None, clock: Callable[[], float], memory: PinMemory = PinMemory()):  # noqa: B008 - frozen
+        """Go on where the last process ended: a lock that held then begins anew."""
+        self.code, self._clock, self._memory = code, clock, memory
+        self._tries = memory.load() if code is not None else Tries()
+        locked_s = self._tries.locked_s if self._tries.locked_s >= 0 else LOCK_S
+        self._locked_until = clock() + locked_s
 
     @property
     def is_locked(self) -> bool:
         """True without a code, and for a while after too many wrong tries."""
-        return self.code is None or self.clock() < self.locked_until
+        if self.code is None or self._clock() < self._locked_until:
+            return True
+        self._keep(replace(self._tries, locked_s=0.0))  # it is over for the next start, too
+        return False
 
     def try_code(self, said: str) -> bool:
         """Compare a code; a right one forgets the wrong tries, the last wrong one locks."""
         if self.is_locked or self.code is None:
             return False
         if hmac.compare_digest(said.encode(), self.code.encode()):
-            self.n_wrong, self.lock_s = 0, LOCK_S
+            self._keep(Tries())
             return True
-        self.n_wrong += 1
-        if self.n_wrong >= MAX_WRONG:
-            self.n_wrong, self.locked_until = 0, self.clock() + self.lock_s
-            self.lock_s = min(2 * self.lock_s, MAX_LOCK_S)
+        tries = Tries(self._tries.n_wrong + 1, 0.0, self._tries.n_locks)
+        if tries.n_wrong >= MAX_WRONG:
+            locked_s = min(LOCK_S * 2 ** min(tries.n_locks, MAX_DOUBLINGS), MAX_LOCK_S)
+            self._locked_until = self._clock() + locked_s
+            tries = Tries(0, locked_s, tries.n_locks + 1)
+        self._keep(tries)
         return False
+
+    def _keep(self, tries: Tries) -> None:
+        if tries != self._tries:
+            self._tries = tries
+            self._memory.save(tries)
 
     def masked(self, text: str) -> str:
         """The text as it may be kept: without the code, however its digits are set apart."""
@@ -61,9 +74,9 @@ class PinLock:
 
 
 def read_code(text: Normalised, words: Words) -> str | None:
-    """Read a spoken or typed code as digits. None if the text holds anything else."""
+    """Read a spoken or typed code as digits; a yes may stand beside it. None if the text holds anything else."""
     digits = {fold(w, words): d for d, spoken in words.talk.digits.items() for w in spoken}
-    folded = fold(text.original, words)
+    folded = without(fold(text.original, words), words.yes, words)
     found = []
     for token in folded.split():
         parts = [token] if token.isascii() else list(token)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.agent.resolve import Step
-from agentkit.devices.adapter import DECLARED_CLASS, Device
+from agentkit.devices.adapter import DECLARED_CLASS, FORMER_NAMES, Device
 from agentkit.planned import Effect
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import Action
@@ -106,14 +106,15 @@ def _seen_as(device: Device | None) -> tuple[Device | None, ...]:
     """A device as each of the classes it ever claimed, of which the strictest counts."""
     if device is None or len(device.classes) == 1:
         return (device,)
-    return tuple(replace(device, attributes={DECLARED_CLASS: c}) for c in device.classes)
+    former = {k: v for k, v in device.attributes.items() if k == FORMER_NAMES}
+    return tuple(replace(device, attributes={DECLARED_CLASS: c, **former}) for c in device.classes)
 
 
 def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
     """By the class that a device reports or by a word of its names.
 
     A word can only tighten what the class says: a rule that allows looks at the names of a device without a class, and
-    all of them must fit, because any of them may be the true one.
+    all of them must fit, because any of them may be the true one. Names that it had before count like those of now.
     """
     if not rule.device_classes and not rule.named:
         return True
@@ -123,7 +124,10 @@ def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
         return True
     if not rule.named or (rule.verdict is Verdict.ALLOW and device.device_class is not None):
         return False
-    fits = (any(_has_word(name, word) for word in rule.named) for name in map(_spelled, device.names))
+    fits = (
+        any(_has_word(name, word) for word in rule.named)
+        for name in map(_spelled, (*device.names, *device.former_names))
+    )
     return all(fits) if rule.verdict is Verdict.ALLOW else any(fits)
 
 

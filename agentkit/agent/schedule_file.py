@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,8 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 _BAD_ROW = (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError)
+_PYTHON = re.compile(r"object|\(|argument")
+"""Stands in what Python itself says about values of another kind."""
 _FIRST, _LAST = 1900, 2300
 _MOST_S = 10 * 366 * 86_400
 
@@ -36,6 +40,7 @@ class ScheduleFile:
     def __init__(self, path: Path):
         self._path = path
         self.warnings: tuple[str, ...] = ()
+        self._is_partly_bad = False
 
     def load(self) -> Saved:
         """Read everything that can be read; each thing that cannot gives a warning."""
@@ -44,10 +49,12 @@ class ScheduleFile:
         for row in self._rows(document, "entries"):
             entry = self._entry(row)
             if entry is not None and entry.id in entries:
-                self._warn(f"{self._path}: a second entry {entry.id} is left out")
+                self._leave_out(f"a second entry {entry.id} is left out")
             elif entry is not None:
                 entries[entry.id] = entry
         history = [p for row in self._rows(document, "history") if (p := self._past(row)) is not None]
+        if self._is_partly_bad:
+            self._keep_copy()
         return Saved(tuple(entries.values()), tuple(history), _next_id(document, entries))
 
     def save(self, saved: Saved) -> None:
@@ -71,9 +78,26 @@ class ScheduleFile:
             return self._set_aside(f"it is no schedule of format {FORMAT}")
         return document
 
-    def _set_aside(self, reason: str) -> dict[str, Any]:
+    def _leave_out(self, what: str) -> None:
+        self._is_partly_bad = True
+        self._warn(f"{self._path}: {what}")
+
+    def _keep_copy(self) -> None:
+        """Keep the file as it is now: the next change writes it without what cannot be read."""
+        target = self._aside()
+        try:
+            shutil.copyfile(self._path, target)
+        except OSError as err:
+            self._warn(f"{self._path}: no copy of it could be made ({err.strerror or err}); what is left out is lost")
+        else:
+            self._warn(f"{self._path}: all of it is kept as {target.name}; say again what is missing")
+
+    def _aside(self) -> Path:
         names = (self._path.with_name(f"{self._path.name}.corrupt-{n}") for n in range(1, 10_000))
-        target = next(p for p in names if not p.exists())
+        return next(p for p in names if not p.exists())
+
+    def _set_aside(self, reason: str) -> dict[str, Any]:
+        target = self._aside()
         try:
             os.replace(self._path, target)
             kept = f"kept as {target.name}"
@@ -85,14 +109,14 @@ class ScheduleFile:
     def _rows(self, document: Mapping[str, Any], key: str) -> list[Any]:
         value = document.get(key)
         if key in document and not isinstance(value, list):
-            self._warn(f"{self._path}: {key} is left out (it is {type(value).__name__}, wanted a list)")
+            self._leave_out(f"{key} is left out (it is {type(value).__name__}, wanted a list)")
         return value if isinstance(value, list) else []
 
     def _entry(self, row: Any) -> Entry | None:
         try:
             return _checked(entry_from_dict(row))
         except _BAD_ROW as err:
-            self._warn(f"{self._path}: a planned entry is left out ({type(err).__name__}: {err})")
+            self._leave_out(f"a planned entry is left out ({_reason(err, row)})")
             return None
 
     def _past(self, row: Any) -> Past | None:
@@ -100,12 +124,23 @@ class ScheduleFile:
             entry = _checked(entry_from_dict(row["entry"]))
             return Past(from_text(row["at"]), entry, str(row["outcome"]), str(row["say"]), dict(row["detail"]))
         except _BAD_ROW as err:
-            self._warn(f"{self._path}: a line of the history is left out ({type(err).__name__}: {err})")
+            self._leave_out(f"a line of the history is left out ({_reason(err, row)})")
             return None
 
     def _warn(self, line: str) -> None:
         self.warnings += (line,)
         log.warning("%s", line)
+
+
+def _reason(err: Exception, row: Any) -> str:
+    """What is wrong with a row, in words about the file."""
+    if not isinstance(row, dict):
+        return f"it is {type(row).__name__}, wanted a mapping"
+    if isinstance(err, KeyError):
+        return f"{err.args[0]} is missing"
+    if isinstance(err, AttributeError | LookupError) or (isinstance(err, TypeError) and _PYTHON.search(str(err))):
+        return "a value in it is of another kind, such as text in place of a mapping"
+    return " ".join(str(err).split()) or type(err).__name__
 
 
 def _past_to_dict(past: Past) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from agentkit.cli.common import ConfigOption, DebugOption, JsonOption, NoModelOp
 if TYPE_CHECKING:
     from agentkit.artifact import ModelSpec
 
+Result = dict[str, Any]
 bench_app = typer.Typer(name="bench", help="Measure speed and memory on this machine.", no_args_is_help=True)
 
 AppOption = Annotated[Path, typer.Option("--app", metavar="APP", help="Folder of the app.")]
@@ -65,11 +66,7 @@ def compare_command(
             rounds=rounds,
             on_round=on_round,
         )
-    _write(out, "compare", result)
-    if json:
-        print(_as_json(result))
-    else:
-        Console().print(compare_table(result))
+    _finish("compare", result, out=out, is_json=json, show=lambda found: Console().print(compare_table(found)))
 
 
 @bench_app.command("session", epilog="Example: agentkit bench session --steps 2000")
@@ -85,7 +82,7 @@ def session_command(
 ) -> None:
     """Run one long session and watch memory and the time of each step; exit code 1 if memory grows."""
     from agentkit.bench.session import MAX_GROWTH_MB, session_bench
-    from agentkit.cli.bench_show import alone, draw
+    from agentkit.cli.bench_show import alone
     from agentkit.decoder.backend import SessionOptions
 
     spec = _model(model)
@@ -95,19 +92,16 @@ def session_command(
         result = session_bench(
             checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, on_step=on_step
         )
-    _write(out, "session", result)
-    draw(out, "session", result)
-    if json:
-        print(_as_json(result))
-    else:
+
+    def show(result: Result) -> None:
         step = result["step_ms"]
         print(f"{result['checkpoint']} on {target}: opened in {result['open_s']:.1f} s")
         print(
             f"step     mean {step['mean']:.2f} ms, p50 {step['p50']:.2f}, p99 {step['p99']:.2f}, max {step['max']:.2f}"
         )
         print(f"memory   grew by {result['growth_mb']:.1f} MB in {steps} steps (at most {MAX_GROWTH_MB:.0f} MB)")
-    if not result["is_flat"]:
-        raise typer.Exit(1)
+
+    _finish("session", result, out=out, is_json=json, show=show, is_met=result["is_flat"])
 
 
 @bench_app.command("roofline", epilog="Example: agentkit bench roofline --out bench-out")
@@ -120,23 +114,21 @@ def roofline_command(
     debug: DebugOption = False,
 ) -> None:
     """Set steps of 1 to 256 tokens against what memory gives, and decode steps against the cache's length."""
-    from agentkit.bench.roofline import LENGTHS, STARTS, plot, roofline_bench
+    from agentkit.bench.roofline import LENGTHS, STARTS, roofline_bench
 
     spec = _model(model)
     checkpoint, target = _checkpoint(spec), target or _planned(spec)
     with _progress("points", len(LENGTHS) + len(STARTS)) as on_point:
         result = roofline_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_point=on_point)
-    _write(out, "roofline", result)
-    if out is not None:
-        plot(result, out / "roofline.png")
-    if json:
-        print(_as_json(result))
-        return
-    print(f"{result['checkpoint']} on {target}, {result['n_threads']} threads")
-    print(f"memory reads {result['read_gb_s']:.1f} GB/s, a decode step {result['bandwidth_share']:.0%} of that")
-    for point in (*result["steps"], *result["decode"][1:]):
-        at = f"{point['n_tokens']:>4} tokens behind {point['start']:>4}"
-        print(f"{at}  {point['ms']:8.2f} ms  {point['g_products_s']:7.1f} G products/s  {point['gb_s']:6.1f} GB/s")
+
+    def show(result: Result) -> None:
+        print(f"{result['checkpoint']} on {target}, {result['n_threads']} threads")
+        print(f"memory reads {result['read_gb_s']:.1f} GB/s, a decode step {result['bandwidth_share']:.0%} of that")
+        for point in (*result["steps"], *result["decode"][1:]):
+            at = f"{point['n_tokens']:>4} tokens behind {point['start']:>4}"
+            print(f"{at}  {point['ms']:8.2f} ms  {point['g_products_s']:7.1f} G products/s  {point['gb_s']:6.1f} GB/s")
+
+    _finish("roofline", result, out=out, is_json=json, show=show)
 
 
 @bench_app.command("commands", epilog="Example: agentkit bench commands --app apps/smart_home --count 2000")
@@ -160,15 +152,13 @@ def commands_command(
     options = Options(app, tuple(config), has_model=not no_model)
     with _progress("commands", count) as on_command:
         result = commands_bench(options, note, n_commands=count, on_command=on_command)
-    _write(out, "commands", result)
-    if json:
-        print(_as_json(result))
-    else:
+
+    def show(result: Result) -> None:
         for path, ms in result["ms"].items():
             print(f"{path:<9}{ms['n']} turns, p50 {ms['p50']:.1f} ms, p99 {ms['p99']:.1f} ms")
         print(f"memory   grew by {result['growth_mb']:.1f} MB in {count} commands (at most {MAX_GROWTH_MB:.0f} MB)")
-    if not result["is_flat"]:
-        raise typer.Exit(1)
+
+    _finish("commands", result, out=out, is_json=json, show=show, is_met=result["is_flat"])
 
 
 @bench_app.command("start", epilog="Example: agentkit bench start --app apps/smart_home")
@@ -186,16 +176,14 @@ def start_command(
 
     with _progress("starts", starts) as on_start:
         result = start_bench(app, overrides=tuple(config), has_model=not no_model, n_starts=starts, on_start=on_start)
-    _write(out, "start", result)
-    if json:
-        print(_as_json(result))
-    else:
+
+    def show(result: Result) -> None:
         for number, start in enumerate(result["starts"], 1):
             times = f"answered after {start['answered_s']:.1f} s, ended within {start['ended_s']:.1f} s of SIGTERM"
             print(f"start {number}  {result['said']!r} {times}")
         print(f"the last start may take {MAX_START_S:g} s")
-    if not result["is_quick"]:
-        raise typer.Exit(1)
+
+    _finish("start", result, out=out, is_json=json, show=show, is_met=result["is_quick"])
 
 
 @bench_app.command("homes", epilog="Example: agentkit bench homes --app apps/smart_home")
@@ -213,15 +201,13 @@ def homes_command(
 
     with _progress("rounds", rounds) as on_round:
         result = homes_bench(load_app(app, config), rounds=rounds, on_round=on_round)
-    _write(out, "homes", result)
-    if json:
-        print(_as_json(result))
-    else:
+
+    def show(result: Result) -> None:
         for size, ms in result["ms"].items():
             print(f"{size:<9}devices: {ms['n']} turns, p50 {ms['p50']:.1f} ms, p99 {ms['p99']:.1f} ms")
         print(f"ratio    {result['ratio']:.2f} of the smallest home (at most {MAX_RATIO})")
-    if not result["is_level"]:
-        raise typer.Exit(1)
+
+    _finish("homes", result, out=out, is_json=json, show=show, is_met=result["is_level"])
 
 
 def _model(name: str | None) -> ModelSpec:
@@ -268,11 +254,23 @@ def _progress(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
         yield lambda n_done: bar.update(task, completed=n_done)
 
 
-def _as_json(result: dict[str, Any]) -> str:
+def _finish(
+    name: str, result: Result, *, out: Path | None, is_json: bool, show: Callable[[Result], None], is_met: bool = True
+) -> None:
+    """Write the result and its pictures, print it, and end with exit code 1 if it is not as wanted."""
+    from agentkit.cli.bench_show import draw
+
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / f"{name}.json").write_text(_as_json(result) + "\n", "utf-8")
+    draw(out, name, result)
+    if is_json:
+        print(_as_json(result))
+    else:
+        show(result)
+    if not is_met:
+        raise typer.Exit(1)
+
+
+def _as_json(result: Result) -> str:
     return json.dumps(result, ensure_ascii=False, indent=2)
-
-
-def _write(folder: Path | None, name: str, result: dict[str, Any]) -> None:
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.json").write_text(_as_json(result) + "\n", "utf-8")

@@ -11,15 +11,15 @@ from agentkit.cli.bench import (
     ModelOption,
     OutOption,
     RealtimeOption,
+    Result,
     TargetOption,
     ThreadsOption,
-    _as_json,
     _cache_dir,
     _checkpoint,
+    _finish,
     _model,
     _planned,
     _progress,
-    _write,
 )
 from agentkit.cli.bench import bench_app as bench_app
 from agentkit.cli.bench_show import alone
@@ -54,7 +54,7 @@ def layer_command(
     options = SessionOptions(n_slots=1, buckets=(1, 16), n_threads=threads)
     with _progress("lengths", len(LENGTHS)) as on_length, alone(realtime, threads):
         result = layer_bench(checkpoint, cache_dir=_cache_dir(), target=target, options=options, on_length=on_length)
-    _finish("layer", result, out=out, is_json=json, is_strict=strict)
+    _finish_level("layer", result, out=out, is_json=json, is_strict=strict)
 
 
 @bench_app.command("step", epilog="Example: agentkit bench step --trace --out bench-out")
@@ -83,7 +83,7 @@ def step_command(
             checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, trace=spans,
             on_step=on_step,
         )  # fmt: skip
-    _finish("step", result, out=out, is_json=json, is_strict=strict)
+    _finish_level("step", result, out=out, is_json=json, is_strict=strict)
     if spans is not None:
         _write_stages(out, "step", spans, f"{result['checkpoint']} on {target}: one request, stage by stage")
 
@@ -117,7 +117,7 @@ def system_command(
             checkpoint, cache_dir=_cache_dir(), target=target, options=options, n_steps=steps, stress=stress,
             is_shared=shared, on_phase=on_phase,
         )  # fmt: skip
-    _finish("system", result, out=out, is_json=json, is_strict=strict)
+    _finish_level("system", result, out=out, is_json=json, is_strict=strict)
 
 
 @bench_app.command("overlap", epilog="Example: agentkit bench overlap --target npu_sim --trace --out bench-out")
@@ -143,7 +143,7 @@ def overlap_command(
         with _progress("ways", 6) as on_rung, alone(realtime, threads):
             result = ladder_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_rung=on_rung)
         events = [rung.pop("events") for rung in result["rungs"]]
-        _finish("overlap", result, out=out, is_json=json, is_strict=strict)
+        _finish_level("overlap", result, out=out, is_json=json, is_strict=strict)
         if trace:
             _write_events(out, events[0], events[-1])
         return
@@ -153,7 +153,7 @@ def overlap_command(
             checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, trace=spans,
             on_round=on_round,
         )  # fmt: skip
-    _finish("overlap", result, out=out, is_json=json, is_strict=strict)
+    _finish_level("overlap", result, out=out, is_json=json, is_strict=strict)
     if spans is not None:
         _write_stages(out, "overlap", spans, f"{result['checkpoint']} on {target}: four requests interleaved")
 
@@ -182,13 +182,7 @@ def soak_command(
         checkpoint, cache_dir=_cache_dir(), target=target, minutes=minutes, n_threads=threads,
         on_window=None if json else on_window,
     )  # fmt: skip
-    _write(out, "soak", result)
-    if json:
-        print(_as_json(result))
-    else:
-        print(f"memory grew by {result['growth_mb']:.1f} MB after the first of {len(result['windows'])} windows")
-    if not result["is_sound"]:
-        raise typer.Exit(1)
+    _finish("soak", result, out=out, is_json=json, show=_show_soak, is_met=result["is_sound"])
 
 
 @bench_app.command("reuse", epilog="Example: agentkit bench reuse --out bench-out")
@@ -212,7 +206,7 @@ def reuse_command(
         result = reuse_bench(
             checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, on_round=on_round
         )
-    _finish("reuse", result, out=out, is_json=json, is_strict=strict)
+    _finish_level("reuse", result, out=out, is_json=json, is_strict=strict)
 
 
 @bench_app.command("pareto", epilog="Example: agentkit bench pareto --out bench-out")
@@ -233,20 +227,18 @@ def pareto_command(
     checkpoint, target = _checkpoint(spec), target or _planned(spec)
     with _progress("forms", len(FORMS)) as on_form, alone(realtime, threads):
         result = pareto_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_form=on_form)
-    _finish("pareto", result, out=out, is_json=json, is_strict=strict)
+    _finish_level("pareto", result, out=out, is_json=json, is_strict=strict)
 
 
-def _finish(name: str, result: dict[str, Any], *, out: Path | None, is_json: bool, is_strict: bool) -> None:
-    from agentkit.cli.bench_show import draw, show
+def _show_soak(result: Result) -> None:
+    print(f"memory grew by {result['growth_mb']:.1f} MB after the first of {len(result['windows'])} windows")
 
-    _write(out, name, result)
-    draw(out, name, result)
-    if is_json:
-        print(_as_json(result))
-    else:
-        show(result)
-    if is_strict and any(check["is_met"] is False for check in result.get("checks", ())):
-        raise typer.Exit(1)
+
+def _finish_level(name: str, result: Result, *, out: Path | None, is_json: bool, is_strict: bool) -> None:
+    from agentkit.cli.bench_show import show
+
+    is_missed = any(check["is_met"] is False for check in result.get("checks", ()))
+    _finish(name, result, out=out, is_json=is_json, show=show, is_met=not (is_strict and is_missed))
 
 
 def _write_stages(out: Path | None, name: str, spans: Any, title: str) -> None:

@@ -164,10 +164,17 @@ def _draw_overlap(folder: Path, result: Result) -> None:
         plots.plot_ladder(folder / "ladder.png", result["rungs"], title=title)
 
 
+def _draw_roofline(folder: Path, result: Result) -> None:
+    from agentkit.bench.roofline import plot
+
+    plot(result, folder / "roofline.png")
+
+
 _DRAWINGS: Mapping[str, Callable[[Path, Result], None]] = {
     "step": _draw_steps,
     "session": _draw_session,
     "layer": _draw_layer,
+    "roofline": _draw_roofline,
     "system": _draw_system,
     "overlap": _draw_overlap,
 }

@@ -94,13 +94,15 @@ def opener(
 ) -> Iterator[Callable[[Home, Now], Live]]:
     """Give the function that opens the agent of a home; all homes share one model, opened when first needed."""
     from agentkit.assemble import Assembly
-    from agentkit.startup import LazyModel
+    from agentkit.startup import LazyModel, settle_memory
 
     lazy = LazyModel(app, lambda line: print(line, file=sys.stderr, flush=True))
     opens = has_model and app.model is not None
     decoder, larger = (lazy.decoder, lazy.larger_decoder) if opens else (None, None)
     assembly = Assembly(app, decoder=decoder, larger=larger, is_model_alone=is_model_alone)
     rules = app.policy if policy == "app" else ()
+    assembly.open(app.home, policy=()).prepare()
+    settle_memory()  # as a server does, so that the times are those of a server
     try:
         yield lambda home, now: assembly.open(home, policy=rules, now=now, clock=lambda: 0.0)
     finally:

@@ -14,6 +14,8 @@ from agentkit.devices.plain import fixed_report
 DECLARED_CLASS = "device_class"
 REPORTED_CLASS = "reported_class"
 """Attribute with the classes that a device claimed after it was registered."""
+FORMER_NAMES = "former_names"
+"""Attribute with what a device was called when it was registered and is not called any more."""
 NO_CLASS = "unknown"
 """Class of a device that reports something that is no class."""
 
@@ -39,6 +41,12 @@ class Device:
     def names(self) -> tuple[str, ...]:
         """Name first, then the aliases."""
         return (self.name, *self.aliases)
+
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        """What it was called before; the operator clears it by removing the device."""
+        former = self.attributes.get(FORMER_NAMES)
+        return tuple(x for x in former if isinstance(x, str)) if isinstance(former, list | tuple) else ()
 
     @cached_property
     def device_class(self) -> str | None:

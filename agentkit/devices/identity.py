@@ -14,11 +14,6 @@ def names_of(device: Device) -> tuple[Any, ...]:
     return (device.id, device.name, device.aliases, device.type, device.area, device.classes)
 
 
-def thing_of(device: Device) -> tuple[Any, ...]:
-    """What makes it the thing that somebody spoke of."""
-    return (device.name, device.type, device.classes, device.area, device.endpoint)
-
-
 def small_name(device: Device, is_small_word: Callable[[str], bool], known: Device | None = None) -> str | None:
     """Say which name would be overheard in sentences about other things, apart from those that it has already."""
     for name in device.names:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agentkit.devices.adapter import Area, Device, Floor, Home
 from agentkit.devices.claims import as_known, with_claims
-from agentkit.devices.identity import names_of, small_name, thing_of
+from agentkit.devices.identity import names_of, small_name
 from agentkit.devices.report import check_report, reported
 from agentkit.devices.store import Store
 from agentkit.devices.validate import MAX_DEVICES, Resolver, check_device, check_endpoint
@@ -58,12 +58,12 @@ class Registry:
         self._resolve = resolve
         self._areas = {area.id: area for area in home.areas}
         self._floors = {floor.id: floor for floor in home.floors}
+        self._all_areas, self._all_floors = tuple(self._areas.values()), tuple(self._floors.values())
         self._lock = threading.RLock()
         self._saving = threading.Lock()  # taken before _lock, so that no older snapshot overwrites a newer one
         self._callbacks: list[Callback] = []
         self._version = 1
         self._n_events = 0
-        self._generations: dict[str, int] = {}
         self._base = {device.id: check_device(device, self._areas) for device in home.devices}
         self._devices = dict(self._base)
         self._snapshot: tuple[Device, ...] | None = None
@@ -82,13 +82,13 @@ class Registry:
 
     @property
     def areas(self) -> tuple[Area, ...]:
-        """All rooms and outdoor places."""
-        return tuple(self._areas.values())
+        """All rooms and outdoor places; the same tuple each time, because they come from the home file alone."""
+        return self._all_areas
 
     @property
     def floors(self) -> tuple[Floor, ...]:
-        """All storeys."""
-        return tuple(self._floors.values())
+        """All storeys; the same tuple each time."""
+        return self._all_floors
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -111,18 +111,15 @@ class Registry:
                 self._snapshot = tuple(self._devices.values())
             return self._snapshot
 
+    def snapshot(self) -> tuple[int, tuple[Device, ...]]:
+        """All devices as last reported, with the version that they have in common: its names, rooms and order."""
+        with self._lock:
+            return self._version, self.devices()
+
     def get(self, device_id: str) -> Device:
         """Return one device as last reported. Raises DeviceUnknown."""
         with self._lock:
             return self._get(device_id)
-
-    def generation(self, device_id: str) -> int | None:
-        """Another number after an id came to mean another thing; None if there is no such device.
-
-        It changes when the device's name, type, class, room or endpoint does, and when it was removed in between.
-        """
-        with self._lock:
-            return self._generations.get(device_id, 0) if device_id in self._devices else None
 
     def is_remote(self, device_id: str) -> bool:
         """True if the device is known and lives on the network."""
@@ -253,8 +250,6 @@ class Registry:
     def _put(self, kind: Literal["registered", "changed"], device: Device, before: Device | None) -> Event:
         self._devices[device.id] = device
         self._changed(is_structure=before is None or names_of(before) != names_of(device))
-        if before is None or thing_of(before) != thing_of(device):
-            self._generations[device.id] = self._n_events
         return Event(kind, device, before, self._n_events)
 
     def _changed(self, *, is_structure: bool) -> None:

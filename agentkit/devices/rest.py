@@ -72,11 +72,15 @@ class RestAdapter:
             raise DeviceError(f"device {device.id}: it answered state {str(state)[:60]!r}, wanted text")
         if attributes is not None and not isinstance(attributes, Mapping):
             raise DeviceError(f"device {device.id}: it answered attributes that are no mapping")
+        if available is not None and not isinstance(available, bool):
+            raise DeviceError(
+                f"device {device.id}: it answered available {str(available)[:60]!r}, wanted true or false"
+            )
         return self._registry.report(
             device.id,
             state=None if state is None else str(state),
             attributes=attributes,
-            is_available=available if isinstance(available, bool) else True,
+            is_available=available is not False,
         )
 
     def _call(self, device: Device, method: str, content: bytes | None) -> bytes:

@@ -71,10 +71,12 @@ def overlay(device: Device, row: Any) -> Device:
     """Lay a saved difference over a device, unchecked. Raises DeviceError if it is none."""
     if not isinstance(row, dict) or not isinstance(given := row.get("attributes", {}), dict):
         raise DeviceError(f"device {device.id}: its saved state is no mapping of state, attributes and available")
+    if not isinstance(available := row.get("available", True), bool):
+        raise DeviceError(f"device {device.id}: available is {short(available)}, wanted true or false")
     merged = {**device.attributes, **given}
     return replace(
         device,
         state=device.state if row.get("state") is None else row["state"],
         attributes={k: v for k, v in merged.items() if v is not None},
-        is_available=row.get("available") is not False,
+        is_available=available,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -22,6 +24,7 @@ from agentkit.server.wire import (
     is_only_report,
     new_device,
 )
+from agentkit.types import ActionResult
 
 if TYPE_CHECKING:
     from agentkit.server.app import Service
@@ -96,7 +99,16 @@ def router(service: Service) -> APIRouter:
         """Run one action without language, under the same policy."""
         agent = service.host.agent()
         registry.get(device_id)
-        result, _ = await service.worker.run(lambda: agent.act(device_id, body.tool, body.args), key=f"/{device_id}")
+        is_gone = threading.Event()
+
+        def run() -> ActionResult:
+            return agent.act(device_id, body.tool, body.args, is_wanted=lambda: not is_gone.is_set())
+
+        try:
+            result, _ = await service.worker.run(run, key=f"/{device_id}")
+        except asyncio.CancelledError:  # the client hung up, or the server ends: what is not sent yet is not sent
+            is_gone.set()
+            raise
         return ActionOut.from_result(result)
 
     return routes

@@ -20,10 +20,11 @@ from agentkit.host import Host
 from agentkit.server.app import Service, make_app
 from agentkit.server.connection import BACKLOG, Connection
 from agentkit.server.gate import is_loopback
+from agentkit.startup import settle_memory
 
 GRACE_S = 1
 """How long running requests may go on after a signal."""
-DEADLINE_S = 2.5
+DEADLINE_S = 2.0
 """When the process ends after a signal, even if something hangs."""
 
 log = logging.getLogger("agentkit.server")
@@ -92,6 +93,7 @@ def serve(service: Service, listener: socket.socket, *, on_ready: Callable[[], N
     def start() -> None:
         try:
             service.host.start()
+            settle_memory()
             if not server.should_exit:
                 on_ready()
         except BaseException as err:  # noqa: BLE001 - an edge: handed to the main thread, which raises it

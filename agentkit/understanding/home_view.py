@@ -1,13 +1,18 @@
-"""The home as one turn sees it: a frozen snapshot, so that nothing changes between understanding and acting."""
+"""The home as one turn sees it: a frozen snapshot, so that nothing changes between understanding and acting.
+
+What can be found by names is indexed once per version of the home and travels with the devices of a snapshot; states
+are read from the snapshot itself.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from agentkit.devices.adapter import Area, Device, Floor, Home
+from agentkit.devices.registry import Registry
 from agentkit.types import Selector
 
 
@@ -30,15 +35,16 @@ class HomeView:
 
     def device(self, device_id: str) -> Device | None:
         """Find a device by id."""
-        return self._by_id.get(device_id)
+        place = self._index.places.get(device_id)
+        return None if place is None else self.devices[place]
 
     def named(self, name: str) -> tuple[Device, ...]:
         """Devices that have this name or alias, in the order of the home; spelling as `name_key` folds it."""
-        return self._by_name.get(name_key(name), ())
+        return tuple(self.devices[place] for place in self._index.named.get(name_key(name), ()))
 
     def in_order(self, devices: Iterable[Device]) -> list[Device]:
         """Sort devices of this home as the home lists them."""
-        return sorted(devices, key=lambda d: self._places[d.id])
+        return sorted(devices, key=lambda d: self._index.places[d.id])
 
     def area(self, area_id: str | None) -> Area | None:
         """Find an area by id."""
@@ -58,25 +64,71 @@ class HomeView:
         return self._naming
 
     @cached_property
-    def _by_id(self) -> Mapping[str, Device]:
-        return {d.id: d for d in reversed(self.devices)}
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {d.id: place for place, d in enumerate(self.devices)}
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, tuple[Device, ...]]:
-        found: dict[str, list[Device]] = {}
-        for device in self.devices:
-            for key in dict.fromkeys(map(name_key, device.names)):
-                found.setdefault(key, []).append(device)
-        return {key: tuple(devices) for key, devices in found.items()}
+    def _index(self) -> Index:
+        return self.devices.named_places if isinstance(self.devices, Listing) else Index.of(self.devices)
 
     @cached_property
     def _naming(self) -> Hashable:
-        devices = tuple((d.id, d.name, d.aliases, d.type, d.area, d.device_class) for d in self.devices)
-        return _Hashed((devices, self.areas, self.floors))
+        return _Hashed((self._index.naming, self.areas, self.floors))
+
+
+@dataclass(frozen=True)
+class Index:
+    """Where devices stand in the list of their home, by what never changes with their states."""
+
+    places: Mapping[str, int]
+    """Device id → place; of several with one id, the first."""
+    named: Mapping[str, tuple[int, ...]]
+    """Name or alias, as `name_key` folds it → places."""
+    naming: Hashable
+    """Everything that a sentence can name of the devices."""
+
+    @classmethod
+    def of(cls, devices: Sequence[Device]) -> Index:
+        """Read every name once."""
+        named: dict[str, list[int]] = {}
+        for place, device in enumerate(devices):
+            for key in dict.fromkeys(map(name_key, device.names)):
+                named.setdefault(key, []).append(place)
+        places = {d.id: len(devices) - n for n, d in enumerate(reversed(devices), start=1)}
+        naming = _Hashed(tuple((d.id, d.name, d.aliases, d.type, d.area, d.device_class) for d in devices))
+        return cls(places, {key: tuple(found) for key, found in named.items()}, naming)
+
+
+class Listing(tuple[Device, ...]):
+    """Devices with the index of their names; whatever is cut out of it is a plain tuple and finds its own."""
+
+    named_places: Index
+
+    @classmethod
+    def of(cls, devices: Iterable[Device], index: Index) -> Listing:
+        """Put the states of now beside an index that was made of devices of the same names in the same order."""
+        listing = cls(devices)
+        listing.named_places = index
+        return listing
+
+
+class LiveHome:
+    """Gives the views of a live home; its names are indexed again only when the registry's version has changed.
+
+    May be called from any thread.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._kept: tuple[int, Index] | None = None  # replaced as a whole, so that no reader meets half of it
+
+    def view(self, speaker_area: str | None) -> HomeView:
+        """Take a snapshot, as heard from a room."""
+        registry = self._registry
+        version, devices = registry.snapshot()
+        kept = self._kept
+        if kept is None or kept[0] != version:
+            index = Index.of(devices)
+            if kept is not None and kept[1].naming == index.naming:  # so that nobody compares all names again
+                index = replace(index, naming=kept[1].naming)
+            kept = self._kept = (version, index)
+        return HomeView(Listing.of(devices, kept[1]), registry.areas, registry.floors, speaker_area)
 
 
 class _Hashed:

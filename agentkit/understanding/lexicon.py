@@ -28,11 +28,14 @@ class WordIndex:
 
 
 class Lexicon:
-    """All phrases that a sentence about this home can be made of, indexed by their first character."""
+    """All phrases that a sentence about this home can be made of, looked up by the text itself.
+
+    At one place of a sentence there are only as many texts as phrases have lengths, however large the home is.
+    """
 
     def __init__(self, view: HomeView, words: Words, index: WordIndex | None = None) -> None:
         index = index or WordIndex(words)
-        self._by_first: dict[str, list[Entry]] = {}
+        by_text: dict[str, list[Entry]] = {}
         self._before = index.before
         self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
         """Device id → the words of each of its names."""
@@ -41,20 +44,25 @@ class Lexicon:
         names += hint_entries(view, words, index.texts | {e.text for e in names})
         for entry in dict.fromkeys((*names, *index.entries)):
             if entry.text:
-                self._by_first.setdefault(entry.text[0], []).append(entry)
-        for listed in self._by_first.values():
-            listed.sort(key=lambda e: (-len(e.text), _RANK[e.role]))
-        self.entries = tuple(e for listed in self._by_first.values() for e in listed)
+                by_text.setdefault(entry.text, []).append(entry)
+        self._by_text = {text: tuple(sorted(found, key=lambda e: _RANK[e.role])) for text, found in by_text.items()}
+        self._lengths = _lengths(by_text)
+        """First character → lengths of the phrases that start with it, longest first."""
+        self.entries = tuple(e for found in self._by_text.values() for e in found)
         self.vocabulary = index.terms | {w for e in names for w in e.text.split()}
         """Every word that a known phrase holds."""
 
     def at(self, text: str, start: int) -> list[Item]:
         """Pieces that can start at a place, longest first."""
-        return [
-            Item(e.role, e.value, start, start + len(e.text), is_plural=e.is_plural, text=e.text)
-            for e in self._by_first.get(text[start], ())
-            if text.startswith(e.text, start) and _is_whole(text, start, start + len(e.text))
-        ]
+        found: list[Item] = []
+        for length in self._lengths.get(text[start], ()):
+            if start + length > len(text):
+                continue
+            known = self._by_text.get(text[start : start + length])
+            if known is not None and _is_whole(text, start, start + length):
+                end = start + length
+                found += [Item(e.role, e.value, start, end, is_plural=e.is_plural, text=e.text) for e in known]
+        return found
 
     def cuts(self, text: str) -> Iterator[tuple[Item, ...]]:
         """Ways to cut a folded text into pieces without rest, the ones with longer pieces first."""
@@ -107,6 +115,13 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return found
+
+
+def _lengths(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, set[int]] = {}
+    for text in texts:
+        found.setdefault(text[0], set()).add(len(text))
+    return {first: tuple(sorted(lengths, reverse=True)) for first, lengths in found.items()}
 
 
 def _halves_before(words: Words) -> dict[str, frozenset[str]]:

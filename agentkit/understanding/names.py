@@ -106,12 +106,15 @@ class NameIndex:
     """Device id → its names."""
     parts: Mapping[str, frozenset[str]]
     """Device id → its names without the word for its kind."""
+    places: frozenset[str]
+    """Every name of a room or floor."""
 
     @classmethod
     def of(cls, view: HomeView, words: Words) -> NameIndex:
         """Fold every name."""
         folded = {d.id: tuple(fold(n, words) for n in d.names) for d in view.devices}
-        return cls(folded, {d.id: parts_of(d, words) for d in view.devices})
+        parts = {d.id: parts_of(d, words) for d in view.devices}
+        return cls(folded, parts, frozenset(place_names(view, words)))
 
     def holds(self, device: Device, hints: Sequence[str]) -> bool:
         """Whether every hint stands in one of the device's names."""

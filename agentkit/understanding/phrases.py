@@ -127,8 +127,7 @@ class PhraseTier:
 
     def _named_in(self, folded: str, view: HomeView, words: Words) -> Named:
         """Names in a text of devices that can be acted on."""
-        acted_on = [d for d in view.devices if d.type in self._acted_on]
-        return named_in(self.lexicon(view, words).mentions(folded), acted_on, words)
+        return named_in(self.lexicon(view, words).mentions(folded), view, self._acted_on, words)
 
     def passes_over(self, found: Understanding, text: Normalised, view: HomeView) -> bool:
         """Whether calls of another tier leave out a device whose name was said: 台灯 is no word for any light here."""

@@ -49,8 +49,8 @@ def has_too_many_verbs(mentions: Iterable[Item]) -> bool:
     return n_verbs > MAX_VERBS or n_commands > MAX_COMMANDS
 
 
-def named_in(mentions: Sequence[Item], devices: Sequence[Device], words: Words) -> Named:
-    """Devices that each name in a text may mean; a name that is a word for a kind as well may mean all of that kind.
+def named_in(mentions: Sequence[Item], view: HomeView, types: Collection[str], words: Words) -> Named:
+    """Devices of some types that each name in a text may mean; one that is a word for a kind too may mean all of it.
 
     What is a word for a place or a verb too is no name for sure.
     """
@@ -59,8 +59,14 @@ def named_in(mentions: Sequence[Item], devices: Sequence[Device], words: Words) 
         spans.setdefault((m.start, m.end), []).append(m)
     named = (items for items in spans.values() if any(m.role is Role.NAME for m in items))
     sure = (items for items in named if all(m.role in _CALLED for m in items))
-    owners = (frozenset(d.id for d in devices if any(_is_called(d, m, words) for m in items)) for items in sure)
+    owners = (frozenset(d.id for m in items for d in _called(m, view, words) if d.type in types) for items in sure)
     return tuple(ids for ids in owners if ids)
+
+
+def _called(mention: Item, view: HomeView, words: Words) -> Iterator[Device]:
+    """The devices that a mention may mean."""
+    devices = view.named(mention.value) if mention.role is Role.NAME else view.devices
+    return (d for d in devices if _is_called(d, mention, words))
 
 
 def _is_called(device: Device, mention: Item, words: Words) -> bool:

@@ -9,7 +9,7 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Selector
 from agentkit.understanding.entries import PLACES, VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.names import NameIndex, place_names
+from agentkit.understanding.names import NameIndex
 from agentkit.understanding.selecting import has_word, is_called, of_class, select
 from agentkit.understanding.surname import is_behind, is_surname
 from agentkit.understanding.words import Words
@@ -206,7 +206,7 @@ class TargetFinder:
         """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
         part = group.of(Role.PART)
         owners = sum(bool(self.names.parts[d.id] & set(part)) for d in self.view.devices)
-        unsaying = place_names(self.view, self.words) | set(self.words.adjectives)
+        unsaying = self.names.places | set(self.words.adjectives)
         if not is_kind_said and (owners != 1 or unsaying & set(part)):
             return None
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hassil.intents import Intents, SlotList
+from hassil.intents import SlotList
 from hassil.recognize import RecognizeResult, recognize_ranked
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.narrowing import Pack
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.numbers import in_digits
 from agentkit.understanding.reading import NO_DEVICE, Reader
@@ -32,12 +33,17 @@ class TemplateTier:
         self._templates = templates
         self._words = words
         self._reader = Reader(templates, tools)
-        self._packs: dict[str, tuple[tuple[str, Intents], ...]] = {}
+        self._packs: dict[str, tuple[Pack, ...]] = {}
         self._lists: HomeCache[HomeLists] = HomeCache(build_lists)
 
     def load(self, language: str) -> None:
         """Compile the packs of a language now, so that the first sentence need not wait. Raises ConfigError."""
         self._packs_of(language)
+
+    def warm_up(self, language: str) -> None:
+        """Compile what hassil would only compile when a sentence first needs it."""
+        for pack in self._packs_of(language):
+            pack.warm_up()
 
     def match(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a sentence that one template consumes whole; kind NONE if there is none."""
@@ -60,20 +66,20 @@ class TemplateTier:
         """Matches in order of trust; a pack is asked only when the ones before it gave nothing that counts."""
         words = self._words[text.language]
         lists: dict[str, SlotList] = {**self._lists.get(view, words).for_text(text.text)}
-        for name, intents in self._packs_of(text.language):
+        for pack in self._packs_of(text.language):
             for spelling in dict.fromkeys([text.text, fold(text.text, words), in_digits(text.text)]):
                 yield from recognize_ranked(
                     spelling,
-                    intents,
+                    pack.narrowed(spelling, lists),
                     slot_lists=lists,
                     intent_context={"area": SPEAKER},
-                    language=name.split("-")[0],
+                    language=pack.name.split("-")[0],
                     best_slot_name="name",
                 )
 
-    def _packs_of(self, language: str) -> tuple[tuple[str, Intents], ...]:
+    def _packs_of(self, language: str) -> tuple[Pack, ...]:
         if language not in self._packs:
-            self._packs[language] = load_packs(self._templates, language)
+            self._packs[language] = tuple(Pack(*named) for named in load_packs(self._templates, language))
         return self._packs[language]
 
 

@@ -9,14 +9,7 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
-from agentkit.understanding.choosing import (
-    as_spoken,
-    is_as_good,
-    is_question,
-    is_weak,
-    singled,
-    takes_number,
-)
+from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
@@ -90,16 +83,20 @@ class Understander:
 
     def warm_up(self, view: HomeView) -> None:
         """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
-        self.load()
+        self.prepare(view)
+        if self._model is not None:
+            self._model.warm_up(view)
+
+    def prepare(self, view: HomeView) -> None:
+        """Prepare the tiers that need no model."""
         for language in self._words:
+            self._templates.warm_up(language)
             text = Normalised("x", language, "x")
             self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
             self._phrases.match(text, view)
             self._questions.match(text, view)
             if self._words[language].is_pieces_first:
                 mend_sound("\u95ee", self._phrases.lexicon(view, self._words[language]))
-        if self._model is not None:
-            self._model.warm_up(view)
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases that a sentence about this home can be made of, for those who read follow-ups."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentkit.agent.pin import PinLock
+from agentkit.agent.pin_memory import PinMemory
 from agentkit.assemble import Assembly, Live
 from agentkit.config import App, load_app
 from agentkit.errors import ConfigError
@@ -312,3 +314,69 @@ def test_the_code_stands_in_no_record_however_it_was_said(app: App, monkeypatch:
     kept = [(t.utterance.text, t.reply.say, t.reply.why) for t in talk.live.agent.trace.turns()]
     assert len(kept) == 2
     assert not any(CODE in "".join(c for c in text if c.isdigit()) for turn in kept for text in turn)
+
+
+@pytest.mark.parametrize("said", ["yes {}", "{}, yes", "yes please, 4 7 1 1", "好的 {}"])
+def test_a_yes_with_the_code_answers_the_question_for_it(app: App, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    talk = with_rules(app, monkeypatch, [PolicyRule(Verdict.PIN, tools=("unlock",))])
+    talk.say("unlock the front door")
+    assert talk.say(said.format(CODE)).outcome is Outcome.DONE
+    assert talk.state("lock.front_door") == "unlocked"
+    assert CODE not in repr([(t.utterance, t.reply.say, t.reply.why) for t in talk.live.agent.trace.turns()])
+
+
+@pytest.mark.parametrize("said", ["no {}", "yes 9999", "yes", "maybe {}", "yes {} 打开前门"])
+def test_nothing_but_a_yes_stands_beside_the_code(app: App, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    talk = with_rules(app, monkeypatch, [PolicyRule(Verdict.PIN, tools=("unlock",))])
+    talk.say("unlock the front door")
+    assert talk.say(said.format(CODE)).outcome is not Outcome.DONE
+    assert talk.state("lock.front_door") == "locked"
+
+
+def test_the_question_for_the_code_of_a_plan_tells_its_time(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = with_rules(app, monkeypatch, [PolicyRule(Verdict.PIN, tools=("unlock",))])
+    reply = talk.say("unlock the front door tomorrow at 7")
+    assert reply.say == "Unlock the front door, tomorrow at 07:00? That needs the code."
+    assert talk.say(CODE).outcome is Outcome.SCHEDULED
+
+
+def test_wrong_codes_are_counted_over_a_restart(app: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TEST_CODE", CODE)
+    assembly = Assembly(load_app(APP, ["pin={env: TEST_CODE}"]))
+    rules = [PolicyRule(Verdict.PIN, tools=("unlock",))]
+
+    def start(now: float = 0.0) -> Talk:
+        clock = Clock()
+        clock.now = now
+        return Talk(app, assembly.open(app.home, policy=rules, clock=clock, state_dir=tmp_path), clock)
+
+    for _ in range(2):
+        talk = start()
+        talk.say("unlock the front door")
+        assert talk.say("9999").expects_reply
+    talk = start()
+    talk.say("unlock the front door")
+    talk.say("9999")
+    for jump in (0.0, 1e7):  # the lock holds for its whole length, whatever the clock says
+        talk = start(jump)
+        assert talk.say("unlock the front door").outcome is Outcome.REFUSED
+        talk.clock.now += 299
+        assert talk.say("unlock the front door").outcome is Outcome.REFUSED
+    talk.clock.now += 2
+    assert talk.say("unlock the front door").expects_reply
+    talk = start()
+    talk.say("unlock the front door")
+    assert talk.say(CODE).outcome is Outcome.DONE
+    assert CODE not in (tmp_path / "pin.json").read_text()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"n_wrong": "0"}', '{"n_wrong": 0, "locked_s": -5, "n_locks": 0}'])
+def test_a_file_of_wrong_codes_that_cannot_be_read_locks(tmp_path: Path, text: str) -> None:
+    file, clock = tmp_path / "pin.json", Clock()
+    file.write_text(text)
+    lock = PinLock(CODE, clock, PinMemory(file))
+    assert lock.is_locked
+    assert not lock.try_code(CODE)
+    clock.now += 301
+    assert lock.try_code(CODE)
+    assert not PinLock(CODE, clock, PinMemory(file)).is_locked

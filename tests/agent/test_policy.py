@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentkit.agent.policy import evaluate
 from agentkit.agent.resolve import Step
+from agentkit.devices.adapter import Device, Home
+from agentkit.devices.registry import Registry
 from agentkit.policy_rules import PolicyRule, Verdict
+from agentkit.understanding.home_view import HomeView
 from tests.agent.house import TOOLS, house_view
 
 GARAGE = PolicyRule(Verdict.CONFIRM, types=("cover",), device_classes=("garage",), reason="doors are asked about")
@@ -75,3 +80,26 @@ def test_a_rule_about_the_number_does_not_stand_in_for_a_stricter_rule():
     assert evaluate((many, code), turn, house_view()).verdict is Verdict.PIN
     trusted = PolicyRule(Verdict.ALLOW, users=("ann",))
     assert evaluate((trusted, many, code), turn, house_view(), user="ann").verdict is Verdict.ALLOW
+
+
+def test_a_name_that_would_allow_does_not_count_before_the_old_ones_are_forgotten():
+    rules = (
+        PolicyRule(Verdict.ALLOW, types=("cover",), device_classes=("blind",), named=("*blind",)),
+        PolicyRule(Verdict.CONFIRM, types=("cover",)),
+    )
+    old = Device("cover.a", "Shed", "cover")
+    registry = Registry(Home("h"))
+    registry.upsert(old)
+
+    def verdict() -> Verdict:
+        view = HomeView(registry.devices())
+        return evaluate(rules, steps(("open_cover", "cover.a")), view).verdict
+
+    assert verdict() is Verdict.CONFIRM
+    registry.upsert(replace(old, name="Shed blind"))
+    assert verdict() is Verdict.CONFIRM
+    registry.upsert(replace(old, name="Shed blind", attributes={"device_class": "blind"}))
+    assert verdict() is Verdict.CONFIRM
+    registry.remove("cover.a")
+    registry.upsert(replace(old, name="Shed blind"))
+    assert verdict() is Verdict.ALLOW

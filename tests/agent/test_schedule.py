@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from agentkit.agent.schedule import Schedule, ScheduleEvent
-from agentkit.agent.ticker import Ticker
+from agentkit.agent.ticker import Ticker, groups
 from agentkit.errors import ScheduleError
 from agentkit.planned import Entry, EntryKind, Past, ScheduleRules
 from agentkit.types import Intent, Selector
@@ -198,6 +198,50 @@ def test_the_ticker_carries_out_what_is_due_and_goes_on_after_a_fault() -> None:
     assert both.wait(5)
     ticker.close()
     assert fired == [first.id, second.id]
+
+
+def on(device_id: str, *, seconds: float) -> Entry:
+    due = command(NOON + timedelta(seconds=seconds))
+    return replace(due, intents=(Intent("turn_on", {}, Selector(device_ids=(device_id,))),))
+
+
+def test_a_plan_that_hangs_holds_up_only_those_for_its_device() -> None:
+    clocks, fired, is_free = Clocks(), list[str](), threading.Event()
+    schedule, is_done = make(clocks), threading.Event()
+
+    def fire(entry: Entry) -> None:
+        if entry.text == "hangs":
+            assert is_free.wait(10)
+        fired.append(entry.text)
+        if entry.text in ("later", "same"):
+            is_done.set()
+
+    ticker = Ticker(schedule, fire)
+    schedule.add(replace(on("light.a", seconds=5), text="hangs"))
+    schedule.add(replace(on("light.a", seconds=6), text="same"))
+    schedule.add(replace(on("light.b", seconds=7), text="other"))
+    ticker.start()
+    clocks.pass_by(7)
+    schedule.wake()
+    schedule.add(replace(on("light.b", seconds=9), text="later"))
+    clocks.pass_by(2)
+    schedule.wake()
+    assert is_done.wait(5)
+    assert fired == ["other", "later"]
+    is_done.clear()
+    is_free.set()
+    assert is_done.wait(5)
+    assert fired == ["other", "later", "hangs", "same"]
+    ticker.close()
+
+
+def test_plans_are_put_together_if_they_share_a_device_or_may() -> None:
+    a, b, both = on("light.a", seconds=1), on("light.b", seconds=2), on("light.a", seconds=3)
+    both = replace(both, intents=(*both.intents, *b.intents))
+    assert groups([a, b]) == [[a], [b]]
+    assert groups([a, b, both]) == [[a, b, both]]
+    unknown = replace(a, intents=(Intent("turn_on", {}, Selector(names=("A",))),))
+    assert groups([unknown, b, unknown]) == [[b], [unknown, unknown]]
 
 
 def test_the_history_says_what_became_of_it() -> None:

@@ -55,7 +55,7 @@ def test_file_that_cannot_be_read_is_kept_aside_and_the_home_starts(tmp_path: Pa
     schedule = opened(path)
 
     assert schedule.entries() == ()
-    assert len(schedule.warnings) == 1
+    assert len(schedule.warnings) == 2
     assert "\n" not in schedule.warnings[0]
     assert (tmp_path / "schedule.json.corrupt-1").read_bytes() == data
     schedule.add(timer())
@@ -89,7 +89,7 @@ def test_bad_entry_is_left_out_with_a_line_and_the_good_ones_stay(path: Path, ch
     schedule = opened(path)
 
     assert [e.id for e in schedule.entries()] == ["timer-1", "timer-2"]
-    assert len(schedule.warnings) == 1
+    assert len(schedule.warnings) == 2
     assert "left out" in schedule.warnings[0]
 
 
@@ -153,3 +153,28 @@ def test_kill_while_saving_leaves_a_whole_file(path: Path) -> None:
 
         assert schedule.warnings == ()
         assert len(schedule.entries()) >= 2
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("text", "it is str, wanted a mapping"),
+        ({"id": "timer-9", "left_s": 3, "kind": "timer"}, "created is missing"),
+        ({"id": "timer-9", "left_s": 3, "kind": "timer", "created": "2026-01-01", "when": "x"}, "of another kind"),
+        ({"id": "timer-9", "left_s": 3, "kind": "timer", "created": "2026-01-01", "intents": ["x"]}, "of another kind"),
+    ],
+)
+def test_a_file_with_a_bad_row_is_kept_whole_and_the_reason_is_about_the_file(
+    path: Path, row: object, reason: str
+) -> None:
+    document = json.loads(path.read_text())
+    document["entries"].append(row)
+    path.write_text(json.dumps(document))
+    schedule = opened(path)
+    assert [e.id for e in schedule.entries()] == ["timer-1", "timer-2"]
+    bad, kept = schedule.warnings
+    assert reason in bad
+    assert "Error" not in bad
+    assert "kept as schedule.json.corrupt-1" in kept
+    schedule.remove("timer-1")
+    assert json.loads(path.with_name("schedule.json.corrupt-1").read_text()) == document

@@ -92,3 +92,25 @@ def test_a_restart_keeps_claims_and_follows_the_home_file(tmp_path: Path) -> Non
     after = Registry(Home("h", devices=(GARAGE, known)), store=tmp_path / "s.json")
     assert after.get("cover.a").classes == ("garage", "curtain")
     assert (after.get("cover.b").name, after.get("cover.b").classes) == ("Renamed", ("gate",))
+
+
+def test_what_a_device_was_called_before_is_kept_and_cannot_be_claimed_or_cleared(registry: Registry) -> None:
+    new = replace(PLAIN, id="cover.c")
+    assert registry.upsert(replace(new, attributes={"former_names": ["x"]})).former_names == ()
+    renamed = registry.upsert(replace(new, name="Bay blind", attributes={"former_names": ["x"]}))
+    assert renamed.former_names == ("B",)
+    assert registry.report("cover.c", attributes={"former_names": None}).former_names == ("B",)
+    assert registry.upsert(replace(new, name="Bay")).former_names == ("B", "Bay blind")
+    registry.remove("cover.c")
+    assert registry.upsert(replace(new, name="Bay")).former_names == ()
+
+
+def test_the_name_of_the_home_file_counts_even_after_a_removal(registry: Registry) -> None:
+    registry.remove("cover.b")
+    assert registry.upsert(replace(PLAIN, name="Bay blind")).former_names == ("B",)
+
+
+def test_former_names_outlive_a_restart(tmp_path: Path) -> None:
+    home, file = Home("h", devices=(GARAGE, PLAIN)), tmp_path / "devices.json"
+    Registry(home, store=file).upsert(replace(PLAIN, name="Bay blind"))
+    assert Registry(home, store=file).get("cover.b").former_names == ("B",)

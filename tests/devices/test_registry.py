@@ -138,31 +138,6 @@ def test_a_device_cannot_be_registered_under_another_id() -> None:
     assert len(registry.devices()) == 2
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"name": "Other"}, {"area": "hall"}, {"endpoint": "http://127.0.0.1:9/"},
-     {"attributes": {"device_class": "garage"}}],
-)  # fmt: skip
-def test_generation_tells_when_an_id_means_another_thing(change: dict[str, object]) -> None:
-    registry = Registry(make_home())
-    before = registry.generation("light.lamp"), registry.generation("lock.door")
-    registry.upsert(replace(LAMP, **change))  # type: ignore[arg-type]
-    assert registry.generation("light.lamp") != before[0]
-    assert registry.generation("lock.door") == before[1]
-
-
-def test_generation_stays_with_reports_and_registering_again_but_not_over_a_removal() -> None:
-    registry = Registry(make_home())
-    before = registry.generation("light.lamp")
-    registry.report("light.lamp", state="on", attributes={"x": 1}, is_available=False)
-    registry.upsert(replace(registry.get("light.lamp"), aliases=("more",)))
-    assert registry.generation("light.lamp") == before
-    registry.remove("light.lamp")
-    assert registry.generation("light.lamp") is None
-    registry.upsert(LAMP)
-    assert registry.generation("light.lamp") not in (None, before)
-
-
 def test_a_device_cannot_newly_be_called_by_a_small_word() -> None:
     registry = Registry(make_home(replace(LAMP, name="The")), is_small_word=lambda name: name.lower() in ("the", "all"))
     for build in (lambda _: replace(FAN, name="all"), lambda _: replace(FAN, aliases=("Fan", "THE"))):
@@ -229,7 +204,7 @@ def test_what_was_registered_renamed_removed_and_reported_survives_a_restart(tmp
     again = Registry(make_home(), store=store)
     assert {d.id for d in again.devices()} == {"light.lamp", "fan.new"}
     lamp = again.get("light.lamp")
-    assert (lamp.name, lamp.state, lamp.attributes) == ("Renamed", "on", {"hue": 3})
+    assert (lamp.name, lamp.state, lamp.attributes) == ("Renamed", "on", {"hue": 3, "former_names": ["Lamp"]})
     assert again.get(FAN.id) == replace(FAN, is_available=False)
 
 

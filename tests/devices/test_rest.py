@@ -315,3 +315,12 @@ def test_commands_go_to_where_the_device_lives(registry: Registry, lamp: Lamp) -
     assert adapter.read("light.net").state == "on"
     assert adapter.read("light.lamp").state == "on"
     assert [body["tool"] for body in lamp.heard] == ["turn_on"]
+
+
+@pytest.mark.parametrize("said", ["false", 0, [], {}])
+def test_an_availability_that_is_neither_true_nor_false_is_refused(
+    adapter: RestAdapter, lamp: Lamp, said: object
+) -> None:
+    lamp.state = {"state": "off", "available": said}
+    with pytest.raises(DeviceError, match=r"answered available .*, wanted true or false"):
+        adapter.read("light.net")

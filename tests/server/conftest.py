@@ -57,7 +57,9 @@ class ScriptedAgent:
             timings_ms={"total": 1.25},
         )
 
-    def act(self, device_id: str, tool: str, args: Mapping[str, Any]) -> ActionResult:
+    def act(
+        self, device_id: str, tool: str, args: Mapping[str, Any], *, is_wanted: Callable[[], bool] = lambda: True
+    ) -> ActionResult:
         return ActionResult(Action(tool, args, device_id), Status.DONE, state="on")
 
 

@@ -1,0 +1,91 @@
+"""Leave only those templates of a pack that a sentence can match at all; hassil looks at every one that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from hassil.expression import Alternative, Expression, Group, ListReference, RuleReference, Sentence
+from hassil.intents import Intent, IntentData, Intents, RangeSlotList, SlotList, TextSlotList
+from hassil.recognize import recognize_all
+from hassil.util import CJK_WHITESPACE, fold_case, normalize_for_matching, remove_skip_words_tracked
+
+_Clause = frozenset[str]
+"""Literal texts one of which a sentence must hold."""
+_MAX_DEPTH = 50
+
+
+@dataclass(frozen=True)
+class _Template:
+    intent: str
+    data: IntentData
+    """As in the pack, with this one template."""
+    needs: frozenset[_Clause | str]
+    """What it cannot match without: clauses, and names of lists."""
+
+
+class Pack:
+    """One pack of templates, with what each of them cannot match without; that never costs a match."""
+
+    def __init__(self, name: str, intents: Intents) -> None:
+        """Split the pack into single templates, in hassil's order."""
+        self.name, self._intents = name, intents
+        self._templates = tuple(_templates(intents))
+        self._clauses = {need for t in self._templates for need in t.needs if not isinstance(need, str)}
+
+    def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
+        """The pack without the templates that this text, or an empty one of these lists, rules out."""
+        haystack = self._haystack(text)
+        missing: set[_Clause | str] = {c for c in self._clauses if not any(part in haystack for part in c)}
+        missing |= {name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values}
+        left: dict[str, Intent] = {}
+        for template in self._templates:
+            if missing.isdisjoint(template.needs):
+                left.setdefault(template.intent, Intent(template.intent)).data.append(template.data)
+        return replace(self._intents, intents=left)
+
+    def warm_up(self) -> None:
+        """Spell out the numbers of all ranges now: hassil does it when it first looks for a number, for 0.1 s each."""
+        ranges = {k: v for k, v in self._intents.slot_lists.items() if isinstance(v, RangeSlotList)}
+        data = [IntentData([f"{{{name}}}"]) for name in ranges]
+        probe = Intents(self._intents.language, {"number": Intent("number", data)}, slot_lists=dict(ranges))
+        for _ in recognize_all("x", probe, language=self.name.split("-")[0]):
+            pass
+
+    def _haystack(self, text: str) -> str:
+        """The text with and without the words that may be skipped, as hassil compares it."""
+        skip_words, is_unspaced = self._intents.skip_words, self._intents.settings.ignore_whitespace
+        whole = normalize_for_matching(text)
+        bare = whole.copy()
+        if skip_words:
+            remove_skip_words_tracked(bare, skip_words, is_unspaced)
+        haystack = f"{fold_case(whole.text)}\n{fold_case(bare.text)}"
+        return haystack + "\n" + CJK_WHITESPACE.sub("", haystack) if is_unspaced else haystack
+
+
+def _templates(intents: Intents) -> Iterator[_Template]:
+    for intent in intents.intents.values():
+        for data in intent.data:
+            rules = {**intents.expansion_rules, **data.expansion_rules}
+            for sentence in data.sentences:
+                one = replace(data, sentence_texts=[sentence.text or ""])
+                vars(one)["sentences"] = [sentence]  # parsed already, which takes most of the time of loading
+                lists = _needed_lists(sentence.expression, rules) - data.slot_lists.keys()
+                yield _Template(intent.name, one, frozenset({*sentence.get_required_clauses(rules), *lists}))
+
+
+def _needed_lists(part: Expression, rules: Mapping[str, Sentence], depth: int = 0) -> frozenset[str]:
+    """Names of the lists one of whose values stands in whatever the expression matches."""
+    if depth > _MAX_DEPTH:
+        return frozenset()
+    if isinstance(part, ListReference):
+        return frozenset({part.list_name})
+    if isinstance(part, RuleReference):
+        rule = rules.get(part.rule_name)
+        return frozenset() if rule is None else _needed_lists(rule.expression, rules, depth + 1)
+    if not isinstance(part, Group):
+        return frozenset()
+    found = [_needed_lists(item, rules, depth + 1) for item in part.items]
+    if isinstance(part, Alternative):
+        return frozenset.intersection(*found) if found and not part.is_optional else frozenset()
+    return frozenset().union(*found)

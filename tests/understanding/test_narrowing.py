@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+from hassil.intents import Intents, SlotList, TextSlotList
+from hassil.recognize import recognize_all
+
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.narrowing import Pack
+from agentkit.understanding.sentences import load_packs
+from agentkit.understanding.slot_lists import build_lists
+from agentkit.understanding.template_map import TemplateMap
+from agentkit.understanding.words import Words
+
+SENTENCES = {
+    "en": (
+        "turn on the living room lights",
+        "set the bedroom lamp to fifty percent",
+        "what is the temperature on the first floor",
+        "add oat milk to my shopping list",
+        "is the front door locked",
+        "could the cat sing tomorrow",
+    ),
+    "zh": ("打开客厅的灯", "把卧室空调调到二十六度", "现在几点", "厨房 的 窗帘 关上", "明天会不会下雨"),
+}
+
+
+def results(text: str, intents: Intents, lists: dict[str, SlotList], language: str) -> list[object]:
+    found = recognize_all(text, intents, slot_lists=lists, intent_context={"area": "x"}, language=language)
+    return [(r.intent.name, r.intent_sentence and r.intent_sentence.text, str(r.entities_list)) for r in found]
+
+
+@pytest.mark.parametrize(("language", "text"), [(k, text) for k, texts in SENTENCES.items() for text in texts])
+def test_a_narrowed_pack_matches_the_same_in_the_same_order(
+    templates: TemplateMap, home: HomeView, words: dict[str, Words], language: str, text: str
+) -> None:
+    lists: dict[str, SlotList] = {**build_lists(home, words[language]).for_text(text)}
+    for name, intents in load_packs(templates, language):
+        narrowed = Pack(name, intents).narrowed(text, lists)
+        assert results(text, narrowed, lists, language) == results(text, intents, lists, language)
+
+
+def test_a_template_goes_if_its_list_is_empty_or_its_words_are_missing() -> None:
+    data = {"sentences": ["switch on {name}", "switch on [the] (lamp|{area} lamp)", "<off> {name}", "stop [{area}]"]}
+    raw = {"language": "en", "intents": {"One": {"data": [data]}}, "expansion_rules": {"off": "(switch|turn) off"}}
+    pack = Pack("en", Intents.from_dict(raw))
+
+    def left(text: str, **lists: list[str]) -> list[str]:
+        given: dict[str, SlotList] = {k: TextSlotList.from_strings(v, name=k) for k, v in lists.items()}
+        return [t for i in pack.narrowed(text, given).intents.values() for d in i.data for t in d.sentence_texts]
+
+    assert left("switch on it", name=["it"], area=[]) == ["switch on {name}"]
+    assert left("switch on the lamp", name=[], area=[]) == ["switch on [the] (lamp|{area} lamp)"]
+    assert left("turn off it", name=["it"], area=[]) == ["<off> {name}"]
+    assert left("stop", name=[], area=[]) == ["stop [{area}]"]
