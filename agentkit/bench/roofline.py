@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from agentkit.bench.opened import open_warm
 from agentkit.decoder.backend import DecoderSpec, Session, SessionOptions
+from agentkit.decoder.kv_cache import Layout
 from agentkit.errors import BackendUnavailable
 
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -142,14 +143,14 @@ def _point(session: Session, n_tokens: int, start: int, n_threads: int) -> dict[
     best_s = min(times)
     head = session.spec.vocab_size * session.spec.hidden_size
     products = n_products(session.spec) * n_tokens + head
-    row = session.kv.data[:, 0, :1].nbytes if session.kv.data.ndim == 5 else 0
+    n_cached = session.kv.rows(0, start).nbytes if session.kv.layout is not Layout.HEADS_FIRST else 0
     return {
         "n_tokens": n_tokens,
         "start": start,
         "ms": best_s * 1e3,
         "g_products_s": products / best_s / 1e9,
         "products_per_byte": products / weight_bytes,
-        "gb_s": (weight_bytes + start * row) / best_s / 1e9,
+        "gb_s": (weight_bytes + n_cached) / best_s / 1e9,
     }
 
 

@@ -24,6 +24,12 @@ class Layout(StrEnum):
     """[n_layers, n_slots, max_seq_len, n_kv_heads, 2 * padded head_dim]: canonical."""
     HEADS_FIRST = "heads_first"
     """[n_layers, n_slots, 2, n_kv_heads, max_seq_len, head_dim]: what ONNX Runtime's attention reads."""
+    BLOCKS = "blocks"
+    """[n_layers, n_slots, blocks of 32 rows, n_kv_heads, bytes]: K and V in 8 bits in an order of the target's own,
+    each row with two scales per head in 16 bits."""
+
+
+ROWS_PER_BLOCK = 32
 
 
 def padded_head_dim(head_dim: int) -> int:
@@ -33,6 +39,10 @@ def padded_head_dim(head_dim: int) -> int:
 
 def cache_shape(spec: DecoderSpec, options: SessionOptions, layout: Layout) -> tuple[int, ...]:
     """Return the shape of the whole cache in that order."""
+    if layout is Layout.BLOCKS:
+        n_blocks = -(-options.max_seq_len // ROWS_PER_BLOCK)
+        n_bytes = ROWS_PER_BLOCK * (2 * padded_head_dim(spec.head_dim) + 4)
+        return (spec.n_layers, options.n_slots, n_blocks, spec.n_kv_heads, n_bytes)
     if layout is Layout.PACKED:
         row = (spec.n_kv_heads, 2 * padded_head_dim(spec.head_dim))
         return (spec.n_layers, options.n_slots, options.max_seq_len, *row)
@@ -68,7 +78,8 @@ class KVCache:
         return self._lengths[slot]
 
     def keys(self, layer: int, slot: int) -> NDArray[Any]:
-        """View the K rows of one layer as [capacity, n_kv_heads, head_dim], whatever the order in memory."""
+        """View the K rows of one layer as [capacity, n_kv_heads, head_dim]. Raises ValueError for blocks."""
+        self._check_viewable()
         if self.layout is Layout.PACKED:
             packed: NDArray[Any] = self.data[layer, slot, :, :, : self._head_dim]
             return packed
@@ -76,7 +87,8 @@ class KVCache:
         return keys
 
     def values(self, layer: int, slot: int) -> NDArray[Any]:
-        """View the V rows of one layer as [capacity, n_kv_heads, head_dim], whatever the order in memory."""
+        """View the V rows of one layer as [capacity, n_kv_heads, head_dim]. Raises ValueError for blocks."""
+        self._check_viewable()
         if self.layout is Layout.PACKED:
             start = self.data.shape[-1] // 2
             packed: NDArray[Any] = self.data[layer, slot, :, :, start : start + self._head_dim]
@@ -85,10 +97,14 @@ class KVCache:
         return values
 
     def rows(self, slot: int, n_rows: int) -> NDArray[Any]:
-        """View the first n_rows rows of a slot, K and V of every layer, as [n_layers, n_rows, …]."""
+        """View the first n_rows rows of a slot, K and V of every layer, as [n_layers, n_rows, …].
+
+        In blocks the axis is one of blocks: the last one may hold more rows, which count for nothing.
+        """
         self._check_slot(slot)
-        axis = 2 if self.layout is Layout.PACKED else 4
-        rows: NDArray[Any] = np.moveaxis(self.data, axis, 2)[:, slot, :n_rows]
+        axis = 4 if self.layout is Layout.HEADS_FIRST else 2
+        n = -(-n_rows // ROWS_PER_BLOCK) if self.layout is Layout.BLOCKS else n_rows
+        rows: NDArray[Any] = np.moveaxis(self.data, axis, 2)[:, slot, :n]
         return rows
 
     def check_room(self, slot: int, n_rows: int) -> None:
@@ -125,6 +141,10 @@ class KVCache:
             return
         self.rows(target, n_rows)[...] = self.rows(source, n_rows)
         self._lengths[target] = n_rows  # last: the target stays readable until its rows are whole
+
+    def _check_viewable(self) -> None:
+        if self.layout is Layout.BLOCKS:
+            raise ValueError("cache in blocks: only its target reads single rows; open it with a cache of 16 bits")
 
     def _check_slot(self, slot: int) -> None:
         if not 0 <= slot < self.n_slots:

@@ -26,9 +26,14 @@ class AfNative:
 
     name = "af_native"
 
-    def __init__(self, *, instruction_set: str | None = None, build_flags: tuple[str, ...] = ()):
-        """`instruction_set` names one instead of the best; `build_flags` are added to the compiler's."""
-        self._instruction_set, self._build_flags = instruction_set, build_flags
+    def __init__(
+        self, *, instruction_set: str | None = None, cache: str | None = None, build_flags: tuple[str, ...] = ()
+    ):  # fmt: skip
+        """`instruction_set` names one instead of the best; `build_flags` are added to the compiler's.
+
+        `cache` is f16 or int8, by default f16 for precision f32 and int8 below.
+        """
+        self._instruction_set, self._cache, self._build_flags = instruction_set, cache, build_flags
 
     def probe(self) -> Probe:
         """Look for a compiler, and for instructions that make it worth while."""
@@ -48,12 +53,12 @@ class AfNative:
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open` from the checkpoint's header."""
-        return Plan.of(load_checkpoint(checkpoint), options).sizes
+        return Plan.of(load_checkpoint(checkpoint), options, self._cache).sizes
 
     def open(self, checkpoint: Path, options: SessionOptions, *, pools: Pools, cache_dir: Path) -> AfNativeSession:
         """Build the library and pack the weights if need be, then map them and start the threads."""
         loaded = load_checkpoint(checkpoint)
-        plan = Plan.of(loaded, options)
+        plan = Plan.of(loaded, options, self._cache)
         library = Library(ensure_library(cache_dir, extra_flags=self._build_flags))
         instruction_set = self._instruction_set or library.instruction_sets()[0]
         weights = ensure_packed(loaded, plan.layout, plan.precision, library=library, cache_dir=cache_dir)

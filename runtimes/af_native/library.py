@@ -37,7 +37,7 @@ class AfModel(Structure):
         *((name, c_int32) for name in ("vocab_size", "padded_head_dim", "max_rows", "max_parts", "n_threads")),
         ("rms_norm_eps", c_float), ("max_seq_len", c_int32), ("layers", POINTER(AfLayer)), ("final_norm", c_void_p),
         ("embed", AfMatrix), ("head", AfMatrix), ("rope", c_void_p), ("scratch", c_void_p),
-        ("cores", c_void_p), ("embed_scale", c_float), ("unused", c_int32),
+        ("cores", c_void_p), ("embed_scale", c_float), ("cache_form", c_int32),
     ]  # fmt: skip
 
 

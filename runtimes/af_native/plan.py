@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from agentkit.compiler.checkpoint import BLOCK, Checkpoint
 from agentkit.compiler.quantise import check_precision
@@ -18,8 +18,11 @@ from runtimes.af_native.cores import Placement, place_threads
 from runtimes.af_native.layout import TILE, Layout, round_up
 from runtimes.af_native.library import MAX_PARTS
 
-CACHE_DTYPE = np.float16
-"""Half of f32 to read per token, and every instruction set here turns it into f32 while loading."""
+CACHES: dict[str, tuple[CacheLayout, DTypeLike]] = {
+    "f16": (CacheLayout.PACKED, np.float16),
+    "int8": (CacheLayout.BLOCKS, np.uint8),
+}
+"""How K and V can be kept; in the order of the library's numbers."""
 SEGMENT = 128
 """Cache rows that one thread attends to at once; as in src/kernels.hpp."""
 OWN_BYTES = 88
@@ -37,22 +40,26 @@ class Plan:
     sizes: PoolSizes
     scratch_bytes: int
     placement: Placement
+    cache: str
 
     @classmethod
-    def of(cls, checkpoint: Checkpoint, options: SessionOptions) -> Plan:
+    def of(cls, checkpoint: Checkpoint, options: SessionOptions, cache: str | None) -> Plan:
         spec = checkpoint.spec
         check_options(spec, options)
         precision = check_precision(checkpoint, options.precision)
         layout = Layout.of(checkpoint, precision)
         placement = place_threads(options)
-        scratch = scratch_bytes(spec, options, is_f32=precision == "f32", n_threads=placement.n_threads)
+        cache = cache or ("f16" if precision == "f32" else "int8")
+        scratch = scratch_bytes(
+            spec, options, is_f32=precision == "f32", is_int8_cache=cache == "int8", n_threads=placement.n_threads
+        )
         temp = (logits_shape(spec, options), rope_shape(spec, options))
         sizes = PoolSizes(
             weight_bytes=align(layout.n_bytes),
-            cache_bytes=cache_bytes(spec, options, CacheLayout.PACKED, CACHE_DTYPE),
+            cache_bytes=cache_bytes(spec, options, *CACHES[cache]),
             temp_bytes=align(scratch) + sum(aligned_bytes(shape, np.float32) for shape in temp),
         )
-        return cls(precision, layout, sizes, scratch, placement)
+        return cls(precision, layout, sizes, scratch, placement, cache)
 
 
 def more_buckets(options: SessionOptions) -> SessionOptions:
@@ -71,7 +78,9 @@ def max_rows_of(options: SessionOptions) -> int:
     return max(options.buckets[-1], max_parts_of(options))
 
 
-def scratch_bytes(spec: DecoderSpec, options: SessionOptions, *, is_f32: bool, n_threads: int) -> int:
+def scratch_bytes(
+    spec: DecoderSpec, options: SessionOptions, *, is_f32: bool, is_int8_cache: bool, n_threads: int
+) -> int:
     """Compute what the library's engine works in; it carves the same pieces in src/engine.cpp."""
     rows, q_size, padded = max_rows_of(options), spec.n_heads * spec.head_dim, padded_head_dim(spec.head_dim)
     group, n_parts = spec.n_heads // spec.n_kv_heads, max_parts_of(options)
@@ -88,7 +97,9 @@ def scratch_bytes(spec: DecoderSpec, options: SessionOptions, *, is_f32: bool, n
     n_segments = round_up(options.max_seq_len, SEGMENT) // SEGMENT
     shared += align(4 * round_up(spec.n_heads * (2 + padded), 16) * n_segments * n_parts)
     shared += align(OWN_BYTES * n_threads)
-    tile = 2 * BLOCK * padded + 16 * group * (BLOCK + 1)
+    tile = queries * (padded // 4 + 2 * padded // BLOCK)
+    if not is_int8_cache:
+        tile = 2 * BLOCK * padded + queries * (BLOCK + 1)
     own = align(4 * widest) + align(4 * queries * padded) + align(4 * queries * (2 + padded))
     return shared + n_threads * (own + align(4 * tile) + activations(n_parts, widest))
 

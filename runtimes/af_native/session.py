@@ -11,14 +11,13 @@ import numpy as np
 from agentkit.decoder.backend import DecoderSpec, Logits, Mask, SessionOptions, TokenIds
 from agentkit.decoder.checks import check_step
 from agentkit.decoder.kv_cache import KVCache, padded_head_dim
-from agentkit.decoder.kv_cache import Layout as CacheLayout
 from agentkit.decoder.memory_pool import Pools
 from agentkit.errors import BackendUnavailable, StepCancelled, StepFailed
 from runtimes.af_native.artifact import Weights
 from runtimes.af_native.layout import Layout, Matrix
 from runtimes.af_native.library import MAX_PARTS, AfLayer, AfMatrix, AfModel, AfPart, AfStep, Library
 from runtimes.af_native.plan import (
-    CACHE_DTYPE,
+    CACHES,
     Plan,
     logits_shape,
     max_parts_of,
@@ -57,7 +56,8 @@ class AfNativeSession:
     ):  # fmt: skip
         self.spec, self.options, self.sizes = spec, more_buckets(options), plan.sizes
         self.instruction_set = instruction_set
-        self.kv = KVCache(pools.cache, spec, options, layout=CacheLayout.PACKED, dtype=CACHE_DTYPE)
+        cache_layout, cache_dtype = CACHES[plan.cache]
+        self.kv = KVCache(pools.cache, spec, options, layout=cache_layout, dtype=cache_dtype)
         self._logits: Logits = pools.temp.alloc("logits", logits_shape(spec, options), np.float32)
         self._rope = pools.temp.alloc("rope", rope_shape(spec, options), np.float32)
         self._rope[...] = rope_table(spec, options.max_seq_len)
@@ -66,13 +66,13 @@ class AfNativeSession:
         self.placement = plan.placement
         self._cores = np.array(plan.placement.cores, np.int32)  # [n_threads] i32; the engine points to it
         self._max_parts, self._max_rows = max_parts_of(options), max_rows_of(options)
-        self._model = self._describe(plan.layout)  # the engine points into it
+        self._model = self._describe(plan)  # the engine points into it
         self._engine = library.open(self._model, instruction_set)
         if not self._engine:
             known = ", ".join(library.instruction_sets())
             raise BackendUnavailable(f"af_native: this processor has no {instruction_set}; it has {known}")
         self._parts = (AfPart * MAX_PARTS)()
-        self._pass = AfStep(parts=self._parts, layer_stride=self.kv.data[0].size, logits=self._logits.ctypes.data)
+        self._pass = AfStep(parts=self._parts, layer_stride=self.kv.data[0].nbytes, logits=self._logits.ctypes.data)
         slots = range(options.n_slots)
         self._slot_addresses = [int(self.kv.data[0, slot].ctypes.data) for slot in slots]
         self._pending: list[Step] = []
@@ -162,8 +162,8 @@ class AfNativeSession:
         if engine:
             self._library.close(engine)
 
-    def _describe(self, layout: Layout) -> AfModel:
-        spec = self.spec
+    def _describe(self, plan: Plan) -> AfModel:
+        spec, layout = self.spec, plan.layout
         layers = (AfLayer * spec.n_layers)(*(self._layer(layout, f"layers.{i}") for i in range(spec.n_layers)))
         head = self._matrix(layout.matrices["head"])
         embed = head if spec.is_head_tied else self._matrix(layout.matrices["embed"])
@@ -176,6 +176,7 @@ class AfNativeSession:
             final_norm=self._address(layout.vectors["final_norm"].offset), embed=embed, head=head,
             rope=self._rope.ctypes.data, scratch=self._scratch.ctypes.data,
             cores=self._cores.ctypes.data if self._cores.size else None, embed_scale=spec.embed_scale,
+            cache_form=list(CACHES).index(plan.cache),
         )  # fmt: skip
 
     def _layer(self, layout: Layout, name: str) -> AfLayer:

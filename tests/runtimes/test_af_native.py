@@ -30,8 +30,9 @@ BUILD_FLAGS = tuple(os.environ.get("AF_NATIVE_FLAGS", "").split())
 """Set by `make native-check`."""
 INSTRUCTION_SETS = ("portable", "avx2", "avx_vnni", "avx512", "neon")
 
-# Largest difference of a logit to the reference on the same weights; the logits' standard deviation is 1. The cache is
-# f16; below f32 the kernels round their inputs to 8 bits per block, in 14 products one after the other.
+# Largest difference of a logit to the reference on the same weights; the logits' standard deviation is 1. In f32 the
+# cache is f16; below, it has 8 bits, and the kernels round their inputs to 8 bits per block, in 14 products one after
+# the other.
 TOLERANCE = {"f32": {"atol": 5e-3}, "int8": {"atol": 0.2}, "int4": {"atol": 0.2}}
 ORDER_TOLERANCE = {"f32": {"atol": 2e-3}, "int8": {"atol": 0.1}, "int4": {"atol": 0.1}}
 """The same rows in steps of other lengths: sums in another order, which may round an input or a cached value the
@@ -64,10 +65,10 @@ def _closing() -> Iterator[None]:
 
 def open_native(
     path: Path, cache_dir: Path, options: SessionOptions = OPTIONS, *, precision: str | None = None,
-    instruction_set: str | None = None,
+    instruction_set: str | None = None, cache: str | None = None,
 ) -> AfNativeSession:  # fmt: skip
     options = replace(options, precision=precision)
-    backend = AfNative(instruction_set=instruction_set, build_flags=BUILD_FLAGS)
+    backend = AfNative(instruction_set=instruction_set, cache=cache, build_flags=BUILD_FLAGS)
     pools = Pools.from_sizes(backend.plan(path, options))
     session = backend.open(path, options, pools=pools, cache_dir=cache_dir)
     _OPEN.append(session)
@@ -120,6 +121,42 @@ def test_prefill_and_64_greedy_steps_agree_with_the_reference(
         logits = single_steps(session, np.array([chosen]), slot=1)
         np.testing.assert_allclose(logits, expected, **TOLERANCE[precision])
     assert expected.std() > 0.5
+
+
+@pytest.mark.parametrize("cache", ["f16", "int8"])
+def test_either_cache_goes_with_every_precision(folder: Path, cache: str, instruction_set: str) -> None:
+    for precision in FILES:
+        path = checkpoint(folder, precision)
+        session = open_native(path, folder, precision=precision, instruction_set=instruction_set, cache=cache)
+        reference = open_reference(path, precision=precision)
+        tolerance = TOLERANCE[precision] if cache == "f16" else {"atol": 0.2}
+        for n in (30, 1, 1, 9, 1, 32, 1):
+            bucket = 1 if n == 1 else 32
+            logits, expected = (prefill(one, random_ids(n, n), bucket, 0) for one in (session, reference))
+            np.testing.assert_allclose(logits, expected, **tolerance)
+
+
+def test_a_cache_in_8_bits_takes_half_and_moves_f32_logits_little(folder: Path) -> None:
+    path = checkpoint(folder, "f32")
+    wide, narrow = (open_native(path, folder, cache=cache) for cache in ("f16", "int8"))
+    assert narrow.kv.data.nbytes == wide.kv.data.nbytes * 132 / 256
+    for n in (32, 32, 1, 1):
+        expected, logits = (prefill(session, random_ids(n, n), n, 0).copy() for session in (wide, narrow))
+        np.testing.assert_allclose(logits, expected, atol=0.05)
+        assert not np.array_equal(logits, expected)
+
+
+def test_huge_tiny_and_absent_values_survive_a_cache_in_8_bits(tmp_path: Path, folder: Path) -> None:
+    weights = random_weights()
+    for layer, factor in enumerate((1e-7, 0.0)):
+        weights[f"layers.{layer}.v"] = weights[f"layers.{layer}.v"] * factor
+    weights["layers.0.k"] = weights["layers.0.k"] * 1e3
+    path = write_gguf(tmp_path / "odd.gguf", weights=weights)
+    session, reference = open_native(path, folder, precision="f32", cache="int8"), open_reference(path, precision="f32")
+
+    for n in (32, 1, 1):
+        logits, expected = prefill(session, random_ids(n, n), n, 0), prefill(reference, random_ids(n, n), n, 0)
+        np.testing.assert_allclose(logits, expected, atol=1e-3)
 
 
 @pytest.mark.parametrize("precision", ["f32", "int8", "int4"])
@@ -175,21 +212,25 @@ def test_other_shapes_agree_with_the_reference(
         np.testing.assert_allclose(logits, expected, **TOLERANCE[precision])
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-def test_sequences_of_2048_tokens_agree_with_the_reference(tmp_path: Path, folder: Path, n_threads: int) -> None:
+@pytest.mark.parametrize(("n_threads", "cache"), [(1, "f16"), (2, "f16"), (3, "f16"), (1, "int8"), (3, "int8")])
+def test_sequences_of_2048_tokens_agree_with_the_reference(
+    tmp_path: Path, folder: Path, n_threads: int, cache: str
+) -> None:
     spec = tiny_spec(max_seq_len=2048, n_layers=1)
     path = write_gguf(tmp_path / "long.gguf", spec)
     options = SessionOptions(max_seq_len=2048, n_slots=1, buckets=(1, 31, 47, 175, 256), n_threads=n_threads)
-    session, reference = open_native(path, folder, options, precision="f32"), open_reference(path, options)
+    session = open_native(path, folder, options, precision="f32", cache=cache)
+    reference = open_reference(path, options)
+    tolerance = TOLERANCE["f32"] if cache == "f16" else {"atol": 0.05}
 
     for n in range(7):
         expected = prefill(reference, random_ids(256, n), 256, 0)
-        np.testing.assert_allclose(prefill(session, random_ids(256, n), 256, 0), expected, **TOLERANCE["f32"])
+        np.testing.assert_allclose(prefill(session, random_ids(256, n), 256, 0), expected, **tolerance)
     for n in (31, 1, 175, 47):
         for one in (session, reference):
             prefill(one, random_ids(n, n), n, 0)
         logits, expected = (one.step(np.array([5]), 1, slot=0) for one in (session, reference))
-        np.testing.assert_allclose(logits, expected, **TOLERANCE["f32"])
+        np.testing.assert_allclose(logits, expected, **tolerance)
     assert session.kv.length(0) == 2046
 
 
@@ -214,13 +255,17 @@ def test_the_same_steps_give_the_same_bits(folder: Path) -> None:
     np.testing.assert_array_equal(runs[0][1], runs[1][1])
 
 
-def test_rows_above_the_committed_ones_never_count(folder: Path) -> None:
-    session = open_native(checkpoint(folder, "int4"), folder)
+@pytest.mark.parametrize(("cache", "rubbish"), [("f16", np.nan), ("int8", 255)])
+def test_rows_above_the_committed_ones_never_count(folder: Path, cache: str, rubbish: float) -> None:
+    session = open_native(checkpoint(folder, "int4"), folder, cache=cache)
+    kept = session.kv.data.copy()
+    session.kv.data[...] = rubbish  # of 8 bits: scales that are no numbers
     prefill(session, random_ids(30), 32, slot=0)
     expected = single_steps(session, random_ids(3, 5), slot=0)
 
-    session.kv.truncate(0, 30)
-    session.kv.data[:, 0, 30:] = np.nan
+    session.kv.truncate(0, 0)
+    session.kv.data[...] = kept
+    prefill(session, random_ids(30), 32, slot=0)
     np.testing.assert_array_equal(single_steps(session, random_ids(3, 5), slot=0), expected)
 
 

@@ -13,6 +13,12 @@ enum AfForm : int32_t {
   AF_INT4_MIN = 3,  // weight = scale * code + minimum
 };
 
+// How the cache holds K and V; see docs/kernels.md for the order of bytes.
+enum AfCache : int32_t {
+  AF_CACHE_F16 = 0,   // [position][kv head][K padded | V padded]
+  AF_CACHE_INT8 = 1,  // [block of 32 positions][kv head][codes of K | codes of V | scales of K | scales of V]
+};
+
 // Rows are in tiles of 16, columns in blocks of 32; both are padded with zeros to whole tiles and blocks.
 struct AfMatrix {
   const uint8_t* data;
@@ -54,7 +60,7 @@ struct AfModel {
   uint8_t* scratch;   // af_scratch_bytes, 64-byte aligned
   const int32_t* cores;  // [n_threads]: which core each thread is held to; null = where the system puts them
   float embed_scale;     // what an embedding is multiplied by
-  int32_t unused;
+  int32_t cache_form;    // AfCache
 };
 
 enum { AF_MAX_PARTS = 8 };
@@ -64,7 +70,7 @@ struct AfPart {
   const int64_t* token_ids;  // [n_rows]
   int32_t n_rows;            // those that count, without padding
   int32_t start;             // rows in the cache before this step
-  uint16_t* cache;           // f16, the slot's rows of layer 0: [position][kv head][2 * padded_head_dim]
+  uint8_t* cache;            // the slot's rows of layer 0, 64-byte aligned
   const uint32_t* allowed;   // a bit per id, [vocab_size rounded up to 32]; null = all. Others get -inf, mostly unread.
 };
 
@@ -72,7 +78,7 @@ struct AfPart {
 struct AfStep {
   const AfPart* parts;
   int64_t n_parts;
-  int64_t layer_stride;  // values of the cache from one layer to the next
+  int64_t layer_stride;  // bytes of the cache from one layer to the next
   float* logits;         // [n_parts][vocab_size rounded up to 16] f32, of each part's last row
 };
 

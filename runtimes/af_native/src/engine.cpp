@@ -74,13 +74,15 @@ struct Buffers {
 // One sequence's rows in a step.
 struct Part {
   int first, n, start;  // row of the step, how many, and rows in the cache before them
-  uint16_t* cache;
+  uint8_t* cache;
   int last() const { return first + n - 1; }
   int at() const { return start + n - 1; }  // position of the last row
   int n_segments() const { return at() / SEGMENT + 1; }
 };
 
-Heads heads_of(const AfModel& m) { return {m.n_heads, m.n_kv_heads, m.head_dim, m.padded_head_dim}; }
+Heads heads_of(const AfModel& m) {
+  return {m.n_heads, m.n_kv_heads, m.head_dim, m.padded_head_dim, m.cache_form == AF_CACHE_INT8};
+}
 
 Buffers carve(const AfModel& m, Carver& carver) {
   const Heads h = heads_of(m);
@@ -175,6 +177,7 @@ struct AfEngine {
   int n_alone = 0;  // steps to run without the other threads
   int n_next_alone = FIRST_ALONE;
 
+  static constexpr int FIRST_BYTES = 4096;
   static constexpr int FEW = 8;  // below so many tokens a tile of them costs more than it shares
 
   Range share(int total, int t) const {
@@ -205,6 +208,7 @@ struct AfEngine {
       } else {
         last_of_many(t, m.layers[i], layer_at);
       }
+      soon(i + 1 < m.n_layers ? m.layers[i + 1].qkv : m.head, 1, t);
       if (t == 0) is_cancelled = cancel_wanted.load(std::memory_order_relaxed);
       team.meet(t);
       if (is_cancelled) return;
@@ -275,6 +279,7 @@ struct AfEngine {
     project(layer, own.in, n_parts(), tiles);
     team.meet(t);
     attend_single(t, layer, layer_at, true);
+    soon(layer.o, 1, t);
     team.meet(t);
     after_attention(t, layer);
   }
@@ -286,10 +291,12 @@ struct AfEngine {
     for (int p = 0; p < n; p++) taken(merged(p, own), own.in, p, b.mixed_stride);
     Range tiles = share(layer.o.n_tiles, t);
     k.product(layer.o, own.in, n, tiles.first, tiles.last, b.x, b.x_stride, true);
+    soon(layer.gate_up, 4, t);
     team.meet(t);
     for (int p = 0; p < n; p++) normed(b.x + p * b.x_stride, layer.ffn_norm, own.in, p, own);
     const Range blocks = share(layer.gate_up.n_tiles / 4, t);
     k.gated(layer.gate_up, own.in, n, blocks.first, blocks.last, b.gated, is_f32);
+    soon(layer.down, 1, t);
     team.meet(t);
     tiles = share(layer.down.n_tiles, t);
     k.product(layer.down, b.gated, n, tiles.first, tiles.last, b.x, b.x_stride, true);
@@ -306,38 +313,49 @@ struct AfEngine {
     return own.values;
   }
 
+  // A thread goes through the segments of one head after the other, because the next rows are fetched ahead.
   void attend_single(int t, const AfLayer& layer, int64_t layer_at, bool is_row_new) {
     int total = 0;
     for (int p = 0; p < n_parts(); p++) total += parts[p].n_segments() * m.n_kv_heads;
     const Range items = share(total, t);
     int p = 0, before = 0;
-    for (int item = items.first; item < items.last; item++) {
-      while (item - before >= parts[p].n_segments() * m.n_kv_heads) before += parts[p++].n_segments() * m.n_kv_heads;
-      attend_segment(b.own[t], layer, layer_at, p, item - before, is_row_new);
+    for (int item = items.first; item < items.last;) {
+      const int n = parts[p].n_segments();
+      if (item - before >= n * m.n_kv_heads) {
+        before += n * m.n_kv_heads;
+        p++;
+        continue;
+      }
+      const int kv = (item - before) / n, first = (item - before) % n;
+      const int last = items.last - item < n - first ? first + items.last - item : n;
+      attend_segments(b.own[t], layer, layer_at, p, kv, {first, last}, is_row_new);
+      item += last - first;
     }
   }
 
-  // One head group of a sequence's last token over one segment of its rows. Segments have the same borders for any
+  // One head group of a sequence's last token over some segments of its rows. Segments have the same borders for any
   // number of threads, so that the answers are the same; whoever has a K/V head's last one writes its new row first.
-  void attend_segment(Own& own, const AfLayer& layer, int64_t layer_at, int p, int item, bool is_row_new) {
+  void attend_segments(Own& own, const AfLayer& layer, int64_t layer_at, int p, int kv, Range segments,
+                       bool is_row_new) {
     const Part& part = parts[p];
-    uint16_t* cache = part.cache + layer_at;
-    const int segment = item / m.n_kv_heads, kv = item % m.n_kv_heads;
-    const bool is_last = segment + 1 == part.n_segments();
-    const int first = segment * SEGMENT, last = is_last ? part.at() + 1 : first + SEGMENT;
+    uint8_t* cache = part.cache + layer_at;
+    const bool is_last = segments.last == part.n_segments();
     if (is_row_new && is_last) remember(layer, cache, part.last(), part.at(), kv, own);
-    attend_one(layer, cache, own, kv, part.last(), part.at(), first, last,
-               state_of(partial_of(p, segment), kv * heads.group()));
+    for (int i = segments.first; i < segments.last; i++) {
+      forget(state_of(partial_of(p, i), kv * heads.group()), heads.group());
+    }
+    attend_one(layer, cache, own, kv, part.last(), part.at(), segments.first * SEGMENT,
+               is_last ? part.at() + 1 : segments.last * SEGMENT,
+               state_of(partial_of(p, segments.first), kv * heads.group()), b.partial_stride);
   }
 
-  // One token's heads of one group over rows [first, last).
-  void attend_one(const AfLayer& layer, const uint16_t* cache, Own& own, int kv, int row, int at, int first, int last,
-                  const Softmax& state) {
+  // One token's heads of one group over rows [first, last), whose segments' states lie `stride` floats apart.
+  void attend_one(const AfLayer& layer, const uint8_t* cache, Own& own, int kv, int row, int at, int first, int last,
+                  const Softmax& state, int64_t stride) {
     for (int i = 0; i < heads.group(); i++) {
       turn(layer.q_norm, row, kv * heads.group() + i, at, score_scale, own.queries + i * heads.padded);
     }
-    forget(state, heads.group());
-    k.attend(heads, own.queries, cache + kv * 2 * heads.padded, first, last, state);
+    k.attend(heads, own.queries, cache + heads.head_offset(kv), first, last, own.tile, state, stride);
   }
 
   // ---- several tokens ----
@@ -421,7 +439,8 @@ struct AfEngine {
   void attend_item(const AfLayer& layer, int64_t layer_at, Own& own, int p, int item) {
     const Part& part = parts[p];
     if (part.n == 1) {
-      attend_segment(own, layer, layer_at, p, item, false);
+      const int n = part.n_segments();
+      attend_segments(own, layer, layer_at, p, item / n, {item % n, item % n + 1}, false);
       return;
     }
     const int size = tile_size(part), tile = (n_items(part) - 1 - item) / m.n_kv_heads;  // the longest first
@@ -431,17 +450,18 @@ struct AfEngine {
   }
 
   // n_tokens rows of the step from `row` on, the first at position `at`, with the heads of one group.
-  void attend_tokens(const AfLayer& layer, const uint16_t* cache, Own& own, int kv, int row, int at, int n_tokens) {
+  void attend_tokens(const AfLayer& layer, const uint8_t* cache, Own& own, int kv, int row, int at, int n_tokens) {
     const int group = heads.group();
     if (n_tokens == 1) {
-      attend_one(layer, cache, own, kv, row, at, 0, at + 1, own.state);
+      forget(own.state, group);
+      attend_one(layer, cache, own, kv, row, at, 0, at + 1, own.state, 0);
     } else {
       for (int i = 0; i < n_tokens * group; i++) {
         turn(layer.q_norm, row + i / group, kv * group + i % group, at + i / group, score_scale,
              own.queries + i * heads.padded);
       }
       forget(own.state, n_tokens * group);
-      k.attend_tile(heads, own.queries, cache + kv * 2 * heads.padded, n_tokens, at, own.tile, own.state);
+      k.attend_tile(heads, own.queries, cache + heads.head_offset(kv), n_tokens, at, own.tile, own.state);
     }
     for (int i = 0; i < n_tokens * group; i++) {
       float* into = b.mixed + (row + i / group) * b.mixed_stride + (kv * group + i % group) * m.head_dim;
@@ -450,6 +470,13 @@ struct AfEngine {
   }
 
   // ---- pieces ----
+
+  // Bring in the beginning of what this thread reads after the next meeting: products fetch ahead only in themselves.
+  // `unit` tiles of it are handed out at a time.
+  void soon(const AfMatrix& next, int unit, int t) const {
+    if (team.size() == 1) return;
+    fetch(next.data + share(next.n_tiles / unit, t).first * unit * tile_bytes(next), FIRST_BYTES);
+  }
 
   // Norm a row and make it an input of products.
   void normed(const float* row, const float* weight, const Activations& into, int64_t at, Own& own) {
@@ -468,12 +495,10 @@ struct AfEngine {
   }
 
   // Write one head's K and V of a row of the step into the cache.
-  void remember(const AfLayer& layer, uint16_t* cache, int row, int at, int kv, Own& own) {
+  void remember(const AfLayer& layer, uint8_t* cache, int row, int at, int kv, Own& own) {
     const float* qkv = b.qkv + row * b.qkv_stride;
-    uint16_t* to = cache + at * heads.row_stride() + kv * 2 * heads.padded;
     turn(layer.k_norm, row, m.n_heads + kv, at, 1.0f, own.queries);
-    k.to_f16(own.queries, to, m.head_dim);
-    k.to_f16(qkv + (m.n_heads + m.n_kv_heads + kv) * m.head_dim, to + heads.padded, m.head_dim);
+    k.keep(heads, own.queries, qkv + (m.n_heads + m.n_kv_heads + kv) * m.head_dim, cache + heads.head_offset(kv), at);
   }
 
   void turn(const float* norm, int row, int head, int at, float scale, float* into) {

@@ -22,11 +22,19 @@ struct Softmax {
   float* top;    // [head]
   float* sum;    // [head]
   float* mixed;  // [head][padded_head_dim]
+  __attribute__((always_inline)) Softmax next(int64_t stride) const { return {top + stride, sum + stride, mixed + stride}; }
 };
 
 struct Heads {
   int n_heads, n_kv_heads, head_dim, padded;
+  bool is_int8;  // of the cache
+  // A cache in 16 bits: values from one row to the next.
   int64_t row_stride() const { return int64_t(n_kv_heads) * 2 * padded; }
+  // A cache in 8 bits: bytes of a block of one K/V head, with scales of K and V; and from one block to the next.
+  int64_t block_bytes() const { return int64_t(BLOCK) * (2 * padded + 4); }
+  int64_t block_stride() const { return n_kv_heads * block_bytes(); }
+  // Bytes before the rows of a K/V head, in either.
+  int64_t head_offset(int kv) const { return kv * (is_int8 ? block_bytes() : int64_t(4) * padded); }
   int group() const { return n_heads / n_kv_heads; }
 };
 
@@ -44,11 +52,14 @@ struct Kernels {
                 bool is_f32_next);
   // Turn one head by its position's angles and scale it; the rest of `into` up to padded becomes 0.
   void (*rotate)(const float* head, const float* angles, float scale, int head_dim, float* into, int padded);
-  void (*to_f16)(const float* values, uint16_t* into, int n);
-  // Go on with the softmax of one group of heads over cache rows [first, last) of one K/V head.
-  void (*attend)(const Heads& h, const float* q, const uint16_t* rows, int first, int last, const Softmax& state);
+  // Write K and V of one head into row `at` of its cache rows.
+  void (*keep)(const Heads& h, const float* key, const float* value, uint8_t* rows, int at);
+  // Go on with the softmax of one group of heads over cache rows [first, last) of one K/V head; first is a multiple
+  // of SEGMENT, and each SEGMENT has a state of its own, part_stride floats behind the last one's. Scratch as below.
+  void (*attend)(const Heads& h, const float* q, const uint8_t* rows, int first, int last, float* scratch,
+                 const Softmax& state, int64_t part_stride);
   // The same for a tile of up to 16 tokens: q [token][head of group][padded], row `at + token` is the last one seen.
-  void (*attend_tile)(const Heads& h, const float* q, const uint16_t* rows, int n_tokens, int at, float* scratch,
+  void (*attend_tile)(const Heads& h, const float* q, const uint8_t* rows, int n_tokens, int at, float* scratch,
                       const Softmax& state);
   // Merge n partial states of one head (each `stride` floats after the last) into finished values.
   void (*finish)(const Softmax& first, int64_t stride, int n_states, int head_dim, float* into);
@@ -57,9 +68,27 @@ struct Kernels {
 };
 
 constexpr int TILE_TOKENS = 16;
-// Floats of scratch that attend_tile takes: K and V of one block, scores of all queries, and what each keeps.
+// Floats of scratch that attention takes. In 16 bits: K and V of one block, scores of all queries, and what each keeps.
+// In 8 bits: all queries as activations.
 inline int64_t tile_scratch(const Heads& h) {
-  return int64_t(2) * BLOCK * h.padded + int64_t(TILE_TOKENS) * h.group() * (BLOCK + 1);
+  const int64_t queries = int64_t(TILE_TOKENS) * h.group();
+  if (h.is_int8) return queries * (h.padded / 4 + 2 * h.padded / BLOCK);
+  return int64_t(2) * BLOCK * h.padded + queries * (BLOCK + 1);
+}
+
+// Static, so that no file calls another instruction set's copy.
+static inline void fetch(const uint8_t* data, int64_t n_bytes) {
+  for (int64_t i = 0; i < n_bytes; i += 64) __builtin_prefetch(data + i);
+}
+
+static inline int64_t tile_bytes(const AfMatrix& m) {
+  const int64_t n = m.n_blocks;
+  switch (m.form) {
+    case AF_F32: return n * BLOCK * TILE * 4;
+    case AF_INT8: return (n * (BLOCK * TILE + 2 * TILE) + 63) / 64 * 64;
+    case AF_INT4: return (n * (BLOCK * TILE / 2 + 2 * TILE) + 63) / 64 * 64;
+    default: return (n * (BLOCK * TILE / 2 + 4 * TILE) + 63) / 64 * 64;
+  }
 }
 
 extern const Kernels kernels_portable;

@@ -8,8 +8,6 @@ namespace {
 #include "simd.inl"
 #include "dot.inl"
 
-constexpr float LEAST = -1e30f;  // below every score; infinities would make NaN of their difference
-
 // ---- activations ----
 
 void quantise(const float* values, const Activations& into, int64_t row, int64_t n) {
@@ -48,16 +46,6 @@ void norm(const float* row, const float* weight, float eps, float* into, int64_t
 }
 
 // ---- products ----
-
-inline int64_t tile_bytes(const AfMatrix& m) {
-  const int64_t n = m.n_blocks;
-  switch (m.form) {
-    case AF_F32: return n * BLOCK * TILE * 4;
-    case AF_INT8: return (n * (BLOCK * TILE + 2 * TILE) + 63) / 64 * 64;
-    case AF_INT4: return (n * (BLOCK * TILE / 2 + 2 * TILE) + 63) / 64 * 64;
-    default: return (n * (BLOCK * TILE / 2 + 4 * TILE) + 63) / 64 * 64;
-  }
-}
 
 #if AF_WIDTH == 4 && defined(AF_PORTABLE)
 constexpr int MAX_TOKENS = 4;
@@ -229,209 +217,24 @@ void embed(const AfMatrix& m, int64_t row, float* into, int64_t n) {
   }
 }
 
-// ---- attention ----
+#include "attention.inl"
+#include "attention8.inl"
 
-void rotate(const float* head, const float* angles, float scale, int head_dim, float* into, int padded) {
-  const int half = head_dim / 2;
-  const float *cosines = angles, *sines = angles + half;
-  int i = 0;
-  for (; i + W <= half; i += W) {
-    const vf a = load(head + i), b = load(head + half + i), c = load(cosines + i), s = load(sines + i);
-    store(into + i, (a * c - b * s) * splat(scale));
-    store(into + half + i, (b * c + a * s) * splat(scale));
-  }
-  for (; i < half; i++) {
-    const float a = head[i], b = head[half + i];
-    into[i] = (a * cosines[i] - b * sines[i]) * scale;
-    into[half + i] = (b * cosines[i] + a * sines[i]) * scale;
-  }
-  for (i = head_dim; i < padded; i++) into[i] = 0.0f;
+void attend(const Heads& h, const float* q, const uint8_t* rows, int first, int last, float* scratch,
+            const Softmax& state, int64_t part_stride) {
+  if (h.is_int8) attend8(h, q, rows, first, last, scratch, state, part_stride);
+  else attend16(h, q, (const uint16_t*)rows, first, last, state, part_stride);
 }
 
-void to_f16(const float* values, uint16_t* into, int n) {
-  int i = 0;
-  for (; i + W <= n; i += W) store_f16(into + i, load(values + i));
-  for (; i < n; i++) into[i] = f32_to_f16(values[i]);
-}
-
-// Take the scores of one block into a running softmax: they become weights, and what came before is to be scaled by
-// the value returned.
-inline float soften(float* scores, float& top, float& sum) {
-  vf greatest = splat(top);
-  for (int p = 0; p < BLOCK; p += W) greatest = vmax(greatest, load(scores + p));
-  const float new_top = max_of(greatest);
-  vf total = vf{};
-  for (int p = 0; p < BLOCK; p += W) {
-    const vf weight = exp_negative(load(scores + p) - splat(new_top));
-    store(scores + p, weight);
-    total += weight;
-  }
-  alignas(64) float kept[W];
-  store(kept, exp_negative(splat(top - new_top)));
-  sum = sum * kept[0] + sum_of(total);
-  top = new_top;
-  return kept[0];
-}
-
-constexpr int VALUES = W == 8 ? 2 : 4;  // vectors of values that are summed at once; padded / W is a multiple
-
-template <int N>
-inline void attend_heads(const Heads& h, const float* q, const uint16_t* rows, int first, int last,
-                         const Softmax& state) {
-  const int64_t stride = h.row_stride();
-  const int dims = (h.head_dim + W - 1) / W * W;
-  for (int block = first; block < last; block += BLOCK) {
-    const int n = last - block < BLOCK ? last - block : BLOCK;
-    const uint16_t* keys = rows + block * stride;
-    alignas(64) float scores[N][BLOCK];
-    for (int p = 0; p < n; p += W) {
-      vf quarters[N][W / 4];
-      for (int i = 0; i < W / 4; i++) {
-        const uint16_t* key[4];
-        for (int j = 0; j < 4; j++) {
-          const int at = p + 4 * i + j;
-          key[j] = keys + (at < n ? at : n - 1) * stride;  // behind the last row there may be no memory
-          for (int line = 0; line < 2 * h.padded; line += 32) __builtin_prefetch(key[j] + BLOCK * stride + line);
-        }
-        vf sums[N][4] = {};
-        for (int d = 0; d < dims; d += W) {
-          for (int j = 0; j < 4; j++) {
-            const vf k = load_f16(key[j] + d);
-            for (int r = 0; r < N; r++) sums[r][j] += load(q + r * h.padded + d) * k;
-          }
-        }
-        for (int r = 0; r < N; r++) quarters[r][i] = quarter_sums(sums[r][0], sums[r][1], sums[r][2], sums[r][3]);
-      }
-      for (int r = 0; r < N; r++) store(scores[r] + p, whole_sums(quarters[r]));
-    }
-    float kept[N];
-    for (int r = 0; r < N; r++) {
-      for (int p = n; p < BLOCK; p++) scores[r][p] = LEAST;
-      kept[r] = soften(scores[r], state.top[r], state.sum[r]);
-    }
-    for (int d = 0; d < dims; d += VALUES * W) {
-      vf mixed[N][VALUES];
-      for (int r = 0; r < N; r++) {
-        for (int i = 0; i < VALUES; i++) mixed[r][i] = load(state.mixed + r * h.padded + d + i * W) * splat(kept[r]);
-      }
-      for (int p = 0; p < n; p++) {
-        const uint16_t* value = keys + p * stride + h.padded + d;
-        for (int i = 0; i < VALUES; i++) {
-          const vf v = load_f16(value + i * W);
-          for (int r = 0; r < N; r++) mixed[r][i] += splat(scores[r][p]) * v;
-        }
-      }
-      for (int r = 0; r < N; r++) {
-        for (int i = 0; i < VALUES; i++) store(state.mixed + r * h.padded + d + i * W, mixed[r][i]);
-      }
-    }
-  }
-}
-
-void attend(const Heads& h, const float* q, const uint16_t* rows, int first, int last, const Softmax& state) {
-  for (int r = 0; r < h.group();) {
-    const Softmax from = {state.top + r, state.sum + r, state.mixed + r * h.padded};
-    const float* own = q + r * h.padded;
-    const int left = h.group() - r;
-    if (left >= 4) attend_heads<4>(h, own, rows, first, last, from);
-    else if (left == 3) attend_heads<3>(h, own, rows, first, last, from);
-    else if (left == 2) attend_heads<2>(h, own, rows, first, last, from);
-    else attend_heads<1>(h, own, rows, first, last, from);
-    r += left < 4 ? left : 4;
-  }
-}
-
-// K of a block as f32 with positions along the vector, V as f32 with dimensions along it; rows behind n repeat the last.
-inline void spread(const Heads& h, const uint16_t* rows, int n, float* keys, float* values) {
-  const int dims = (h.head_dim + W - 1) / W * W;
-  for (int p = 0; p < BLOCK; p++) {
-    const uint16_t* row = rows + (p < n ? p : n - 1) * h.row_stride();
-    for (int d = 0; d < dims; d += W) {
-      alignas(64) float lanes[W];
-      store(lanes, load_f16(row + d));
-      for (int i = 0; i < W; i++) keys[(d + i) * BLOCK + p] = lanes[i];
-      store(values + p * h.padded + d, load_f16(row + h.padded + d));
-    }
-  }
-}
-
-constexpr int QUERIES = 4;  // queries that share a read of the spread block
-constexpr int SCORE_VECTORS = W == 16 ? 2 : W == 8 ? 2 : 4;
-
-inline void score_block(const Heads& h, const float* q, const float* keys, int n_queries, float* scores) {
-  for (int at = 0; at < n_queries; at += QUERIES) {
-    const float* own[QUERIES];  // the last group may be short: its end is computed twice
-    for (int r = 0; r < QUERIES; r++) own[r] = q + (at + r < n_queries ? at + r : n_queries - 1) * h.padded;
-    for (int p = 0; p < BLOCK; p += SCORE_VECTORS * W) {
-      vf sums[QUERIES][SCORE_VECTORS] = {};
-      for (int d = 0; d < h.head_dim; d++) {
-        for (int i = 0; i < SCORE_VECTORS; i++) {
-          const vf k = load(keys + d * BLOCK + p + i * W);
-          for (int r = 0; r < QUERIES; r++) sums[r][i] += splat(own[r][d]) * k;
-        }
-      }
-      for (int r = 0; r < QUERIES && at + r < n_queries; r++) {
-        for (int i = 0; i < SCORE_VECTORS; i++) store(scores + (at + r) * BLOCK + p + i * W, sums[r][i]);
-      }
-    }
-  }
-}
-
-inline void mix_block(const Heads& h, const float* scores, const float* values, int n, int n_queries,
-                      const float* kept, float* mixed) {
-  const int dims = (h.head_dim + W - 1) / W * W;
-  for (int at = 0; at < n_queries; at += QUERIES) {
-    int own[QUERIES];
-    for (int r = 0; r < QUERIES; r++) own[r] = at + r < n_queries ? at + r : n_queries - 1;
-    for (int d = 0; d < dims; d += VALUES * W) {
-      vf sums[QUERIES][VALUES];
-      for (int r = 0; r < QUERIES; r++) {
-        for (int i = 0; i < VALUES; i++) sums[r][i] = load(mixed + own[r] * h.padded + d + i * W) * splat(kept[own[r]]);
-      }
-      for (int p = 0; p < n; p++) {
-        for (int i = 0; i < VALUES; i++) {
-          const vf v = load(values + p * h.padded + d + i * W);
-          for (int r = 0; r < QUERIES; r++) sums[r][i] += splat(scores[own[r] * BLOCK + p]) * v;
-        }
-      }
-      for (int r = 0; r < QUERIES && at + r < n_queries; r++) {
-        for (int i = 0; i < VALUES; i++) store(mixed + own[r] * h.padded + d + i * W, sums[r][i]);
-      }
-    }
-  }
-}
-
-void attend_tile(const Heads& h, const float* q, const uint16_t* rows, int n_tokens, int at, float* scratch,
+void attend_tile(const Heads& h, const float* q, const uint8_t* rows, int n_tokens, int at, float* scratch,
                  const Softmax& state) {
-  const int group = h.group(), n_queries = n_tokens * group, last = at + n_tokens;
-  float *keys = scratch, *values = keys + BLOCK * h.padded, *scores = values + BLOCK * h.padded;
-  float* kept = scores + n_queries * BLOCK;
-  for (int block = 0; block < last; block += BLOCK) {
-    const int n = last - block < BLOCK ? last - block : BLOCK;
-    spread(h, rows + block * h.row_stride(), n, keys, values);
-    score_block(h, q, keys, n_queries, scores);
-    for (int r = 0; r < n_queries; r++) {
-      const int seen = at + r / group + 1 - block;  // rows of this block that the token may see
-      for (int p = seen < 0 ? 0 : seen; p < BLOCK; p++) scores[r * BLOCK + p] = LEAST;
-      kept[r] = soften(scores + r * BLOCK, state.top[r], state.sum[r]);
-    }
-    mix_block(h, scores, values, n, n_queries, kept, state.mixed);
-  }
+  if (h.is_int8) attend_tile8(h, q, rows, n_tokens, at, scratch, state);
+  else attend_tile16(h, q, (const uint16_t*)rows, n_tokens, at, scratch, state);
 }
 
-void finish(const Softmax& first, int64_t stride, int n_states, int head_dim, float* into) {
-  float top = LEAST, sum = 0.0f;
-  for (int i = 0; i < n_states; i++) top = first.top[i * stride] > top ? first.top[i * stride] : top;
-  for (int d = 0; d < head_dim; d++) into[d] = 0.0f;
-  for (int i = 0; i < n_states; i++) {
-    alignas(64) float kept[W];
-    store(kept, exp_negative(splat(first.top[i * stride] - top)));
-    sum += first.sum[i * stride] * kept[0];
-    const float* mixed = first.mixed + i * stride;
-    for (int d = 0; d < head_dim; d++) into[d] += mixed[d] * kept[0];
-  }
-  const float inverse = 1.0f / sum;
-  for (int d = 0; d < head_dim; d++) into[d] *= inverse;
+void keep(const Heads& h, const float* key, const float* value, uint8_t* rows, int at) {
+  if (h.is_int8) keep8(h, key, value, rows, at);
+  else keep16(h, key, value, (uint16_t*)rows + at * h.row_stride());
 }
 
 void read(const uint8_t* data, int64_t n_bytes) {
@@ -457,7 +260,7 @@ void read(const uint8_t* data, int64_t n_bytes) {
 extern const Kernels AF_TABLE(AF_NAME);
 const Kernels AF_TABLE(AF_NAME) = {
     AF_STRING(AF_NAME), AF_NAME::quantise, AF_NAME::norm,   AF_NAME::product, AF_NAME::gated,
-    AF_NAME::rotate,    AF_NAME::to_f16,   AF_NAME::attend, AF_NAME::attend_tile, AF_NAME::finish,
+    AF_NAME::rotate,    AF_NAME::keep,   AF_NAME::attend, AF_NAME::attend_tile, AF_NAME::finish,
     AF_NAME::embed,     AF_NAME::read,
 };
 }  // namespace af

@@ -21,8 +21,16 @@ inline vf load(const float* p) {
 }
 inline void store(float* p, vf v) { __builtin_memcpy(p, &v, sizeof v); }
 inline vf splat(float x) { return x - vf{}; }
+#if AF_WIDTH == 16
+inline vf vmax(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
+inline vf vmin(vf a, vf b) { return (vf)_mm512_min_ps((__m512)a, (__m512)b); }
+#elif AF_WIDTH == 8
+inline vf vmax(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
+inline vf vmin(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
+#else
 inline vf vmax(vf a, vf b) { return a > b ? a : b; }
 inline vf vmin(vf a, vf b) { return a < b ? a : b; }
+#endif
 inline vf to_float(vi v) { return __builtin_convertvector(v, vf); }
 
 constexpr float ROUND = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits

@@ -56,7 +56,7 @@ float* ones(int n) {
   return values;
 }
 
-AfModel random_model(int form, int heads, int kv_heads, int head_dim, int threads) {
+AfModel random_model(int form, int heads, int kv_heads, int head_dim, int threads, int cache_form) {
   const int layers = 2, hidden = 96, ffn = 160, capacity = 128;
   AfLayer* all = block<AfLayer>(layers);
   for (int i = 0; i < layers; i++) {
@@ -74,21 +74,27 @@ AfModel random_model(int form, int heads, int kv_heads, int head_dim, int thread
     }
   }
   AfModel m = {layers, hidden, heads, kv_heads, head_dim, ffn, 83, int(up(head_dim, 64)), 40, 1, threads, 1e-5f, capacity,
-               all, ones(hidden), head, head, rope, nullptr, nullptr, 1.0f, 0};
+               all, ones(hidden), head, head, rope, nullptr, nullptr, 1.0f, cache_form};
   m.scratch = block<uint8_t>(af_scratch_bytes(&m));
   return m;
 }
 
+// Of 128 cache rows.
+int64_t layer_bytes(const AfModel& m) {
+  const int64_t row = m.cache_form == AF_CACHE_F16 ? 4 * m.padded_head_dim : 2 * m.padded_head_dim + 4;
+  return 128 * m.n_kv_heads * row;
+}
+
 // Largest difference of the logits of two engines over prefills and single steps, in standard deviations.
 double difference(const AfModel& m, const char* one, const char* other) {
-  const int64_t layer = int64_t(128) * m.n_kv_heads * 2 * m.padded_head_dim;
+  const int64_t layer = layer_bytes(m);
   float* logits[2] = {block<float>(96), block<float>(96)};
   AfEngine* engines[2];
   AfModel models[2] = {m, m};
-  uint16_t* caches[2];
+  uint8_t* caches[2];
   for (int i = 0; i < 2; i++) {
     models[i].scratch = block<uint8_t>(af_scratch_bytes(&m));
-    caches[i] = block<uint16_t>(layer * m.n_layers);
+    caches[i] = block<uint8_t>(layer * m.n_layers);
     engines[i] = af_open(&models[i], i ? other : one);
     if (!engines[i]) return 1e9;
   }
@@ -118,15 +124,15 @@ double difference(const AfModel& m, const char* one, const char* other) {
 
 // Number of logits that differ between three sequences in one pass and each alone; the second may say two ids only.
 int n_shared_differ(const AfModel& m, const char* name) {
-  const int64_t layer = int64_t(128) * m.n_kv_heads * 2 * m.padded_head_dim;
+  const int64_t layer = layer_bytes(m);
   AfModel model = m;
   model.max_parts = 3;
   model.scratch = block<uint8_t>(af_scratch_bytes(&model));
   AfEngine* engine = af_open(&model, name);
   if (!engine) return 1;
   float *together = block<float>(3 * 96), *alone = block<float>(96);
-  uint16_t* caches[6];
-  for (uint16_t*& cache : caches) cache = block<uint16_t>(layer * m.n_layers);
+  uint8_t* caches[6];
+  for (uint8_t*& cache : caches) cache = block<uint8_t>(layer * m.n_layers);
   const uint32_t allowed[3] = {1u << 5, 0, 1u << 17};
   int starts[3] = {0, 0, 0}, n_differ = 0;
   for (int step = 0; step < 12; step++) {
@@ -163,15 +169,16 @@ int main() {
   strcpy(names, sets);
   for (char* name = strtok(names, " "); name; name = strtok(nullptr, " ")) {
     for (int form = AF_F32; form <= AF_INT4_MIN; form++) {
-      for (const int* shape : shapes) {
-        const AfModel m = random_model(form, shape[0], shape[1], shape[2], 2);
-        const double by = difference(m, "portable", name), most = form == AF_F32 ? 5e-3 : 0.2;
+      for (int i = 0; i < 8; i++) {
+        const int *shape = shapes[i / 2], cache = i % 2;
+        const AfModel m = random_model(form, shape[0], shape[1], shape[2], 2, cache);
+        const double by = difference(m, "portable", name), most = form == AF_F32 && cache == AF_CACHE_F16 ? 5e-3 : 0.2;
         const bool is_bad = !(by <= most);
         const int n_differ = n_shared_differ(m, name);
         if (n_differ) printf("BAD %s: %d logits of sequences that share a pass are not those that they get alone\n", name, n_differ);
         n_failed += is_bad + (n_differ != 0);
-        printf("%s %-10s form %d, %d x %d x %d: %.5f\n", is_bad ? "BAD" : "ok ", name, form, shape[0], shape[1],
-               shape[2], by);
+        printf("%s %-10s form %d, cache %d, %d x %d x %d: %.5f\n", is_bad ? "BAD" : "ok ", name, form, cache, shape[0],
+               shape[1], shape[2], by);
       }
     }
   }
