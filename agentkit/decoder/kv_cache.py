@@ -30,6 +30,8 @@ class Layout(StrEnum):
 
 
 ROWS_PER_BLOCK = 32
+SCALE_BYTES = 2
+"""Of K or V of one head and row, in blocks."""
 
 
 def padded_head_dim(head_dim: int) -> int:
@@ -41,7 +43,7 @@ def cache_shape(spec: DecoderSpec, options: SessionOptions, layout: Layout) -> t
     """Return the shape of the whole cache in that order."""
     if layout is Layout.BLOCKS:
         n_blocks = -(-options.max_seq_len // ROWS_PER_BLOCK)
-        n_bytes = ROWS_PER_BLOCK * (2 * padded_head_dim(spec.head_dim) + 4)
+        n_bytes = ROWS_PER_BLOCK * 2 * (padded_head_dim(spec.head_dim) + SCALE_BYTES)
         return (spec.n_layers, options.n_slots, n_blocks, spec.n_kv_heads, n_bytes)
     if layout is Layout.PACKED:
         row = (spec.n_kv_heads, 2 * padded_head_dim(spec.head_dim))
@@ -55,9 +57,12 @@ def cache_bytes(spec: DecoderSpec, options: SessionOptions, layout: Layout, dtyp
 
 
 def cache_facts(layout: Layout, dtype: DTypeLike) -> dict[str, int]:
-    """Return what a probe tells the planner of a target's cache: bytes per value, and what head_dim is padded to."""
-    step = padded_head_dim(1) if layout is Layout.PACKED else 1
-    return {"cache_value_bytes": np.dtype(dtype).itemsize, "cache_head_dim_step": step}
+    """Return what a probe tells the planner of a target's cache: bytes of values and scales, and what is rounded up."""
+    step = 1 if layout is Layout.HEADS_FIRST else padded_head_dim(1)
+    facts = {"cache_value_bytes": np.dtype(dtype).itemsize, "cache_head_dim_step": step}
+    if layout is Layout.BLOCKS:
+        facts |= {"cache_scale_bytes": SCALE_BYTES, "cache_block_rows": ROWS_PER_BLOCK}
+    return facts
 
 
 class KVCache:

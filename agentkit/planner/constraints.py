@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentkit.planner.profile import DeviceProfile, Engine
 
 GB = 10**9
-CACHE_FACTS = ("cache_value_bytes", "cache_head_dim_step")
+CACHE_FACTS = ("cache_value_bytes", "cache_head_dim_step", "cache_scale_bytes", "cache_block_rows")
 """What a target's probe may say of its cache."""
 CACHE_VALUE_BYTES, HEAD_DIM_STEP = 2, 64
 """Of a cache whose target does not say otherwise: f16, head_dim padded to a multiple of 64."""
@@ -95,11 +95,12 @@ def weight_bytes(parameters: int, precision: str) -> int:
 
 def cache_bytes(
     shape: Shape, *, max_seq_len: int, n_slots: int = 1, value_bytes: int = CACHE_VALUE_BYTES,
-    head_dim_step: int = HEAD_DIM_STEP,
+    head_dim_step: int = HEAD_DIM_STEP, scale_bytes: int = 0, block_rows: int = 1,
 ) -> int:  # fmt: skip
-    """Bytes of a KV cache: K and V of every layer, head and position."""
+    """Bytes of a KV cache: K and V of every layer, head and position, and the scales of a quantised one."""
     head_dim = -(-shape.head_dim // head_dim_step) * head_dim_step
-    return 2 * value_bytes * shape.n_layers * shape.n_kv_heads * head_dim * max_seq_len * n_slots
+    n_rows = -(-max_seq_len // block_rows) * block_rows
+    return 2 * (value_bytes * head_dim + scale_bytes) * shape.n_layers * shape.n_kv_heads * n_rows * n_slots
 
 
 def max_tokens_s(bandwidth_bytes_s: float, n_weight_bytes: int) -> float:

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from agentkit.compiler.checkpoint import load_checkpoint
 from agentkit.decoder.backend import PoolSizes, Probe, SessionOptions
-from agentkit.decoder.kv_cache import Layout as CacheLayout
 from agentkit.decoder.kv_cache import cache_facts
 from agentkit.decoder.memory_pool import Pools, align
 from runtimes.af_native.artifact import ensure_packed
 from runtimes.af_native.build import REMEDY, ensure_library, find_compiler, find_prebuilt
 from runtimes.af_native.library import Library
-from runtimes.af_native.plan import CACHE_DTYPE, Plan
+from runtimes.af_native.plan import CACHES, Plan, cache_of
 from runtimes.af_native.session import AfNativeSession
 
 FAST_FLAGS = {"x86_64": {"avx2", "fma", "f16c"}, "aarch64": {"asimddp"}}
@@ -48,7 +47,7 @@ class AfNative:
             return Probe(False, f"no C++ compiler to build it with; {REMEDY}")
         n_cores = len(os.sched_getaffinity(0))
         detail = f"C++ kernels for {machine} built by {builder}, {n_cores} cores"
-        cache = cache_facts(CacheLayout.PACKED, CACHE_DTYPE)
+        cache = cache_facts(*CACHES[cache_of("int8", self._cache)])  # what is planned is never f32
         return Probe(True, detail, {"compiler": builder, "n_cores": n_cores, **cache})
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:

@@ -49,7 +49,7 @@ class Plan:
         precision = check_precision(checkpoint, options.precision)
         layout = Layout.of(checkpoint, precision)
         placement = place_threads(options)
-        cache = cache or ("f16" if precision == "f32" else "int8")
+        cache = cache_of(precision, cache)
         scratch = scratch_bytes(
             spec, options, is_f32=precision == "f32", is_int8_cache=cache == "int8", n_threads=placement.n_threads
         )
@@ -60,6 +60,11 @@ class Plan:
             temp_bytes=align(scratch) + sum(aligned_bytes(shape, np.float32) for shape in temp),
         )
         return cls(precision, layout, sizes, scratch, placement, cache)
+
+
+def cache_of(precision: str, asked: str | None) -> str:
+    """Name the form that K and V are kept in: what was asked for, else as exact as the weights are."""
+    return asked or ("f16" if precision == "f32" else "int8")
 
 
 def more_buckets(options: SessionOptions) -> SessionOptions:
