@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
-from agentkit.understanding.amend import corrections, is_called_off
+from agentkit.understanding.amend import corrected, is_called_off
 from agentkit.understanding.choosing import (
     as_spoken,
     is_as_good,
@@ -168,13 +168,8 @@ class Understander:
         """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
         words = self._words[text.language]
         lexicon = self._phrases.lexicon(view, words)
-        corrected = corrections(text, lexicon, words)
-        for candidate in corrected:
-            found = self._match(replace(text, text=candidate, taken_back=""), view)
-            if found.kind is Kind.CALLS and not found.reply_key:
-                return replace(found, why=f"corrected to {candidate!r}; {found.why}")
-        if corrected:
-            return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+        if text.taken_back:
+            return corrected(text, self._match, lexicon, words, view, self._tools)
         found = self._match(text, view)
         return found if found.kind is not Kind.NONE else Excluder(self._match, lexicon, words, view).read(text)
 
