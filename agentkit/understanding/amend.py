@@ -55,15 +55,19 @@ def corrected(
     text: Normalised, match: Match, lexicon: Lexicon, words: Words, view: HomeView, tools: Mapping[str, Tool]
 ) -> Understanding:
     """Read what follows "no, I mean" as a command of its own, else as what it makes of the command before it."""
+    mentions = lexicon.mentions(fold(text.taken_back, words))
+    is_begun = not any(i.role is Role.ACT for i in mentions) and any(i.role in _PLACES for i in mentions)
     own = match(replace(text, taken_back=""), view)
     is_command = own.kind is Kind.CALLS and not own.reply_key
-    if is_command and (is_question(own, tools) or _stands_alone(text, lexicon, words)):
+    is_whole = is_command and (is_question(own, tools) or _stands_alone(text, lexicon, words))
+    if is_whole and not is_begun:
         return own
     for candidate in _corrections(text, lexicon, words):
         found = match(replace(text, text=candidate, taken_back=""), view)
         if found.kind is Kind.CALLS and not found.reply_key and not is_question(found, tools):
             return replace(found, why=f"corrected to {candidate!r}; {found.why}")
-    return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+    refused = Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+    return own if is_whole else refused
 
 
 def _corrections(text: Normalised, lexicon: Lexicon, words: Words) -> list[str]:
@@ -93,7 +97,7 @@ def _replaced(
     for roles in (_VERBS, TARGETS, amounts, _LOOKS):
         if not any(i.role in roles for i in new):
             continue
-        made = _verb_edits(old, new, before, is_one_verb=is_one_verb) if roles is _VERBS else None
+        made = _verb_edits(old, new, before, is_one_verb=is_one_verb) if roles is _VERBS else []
         made = made or list(_edits(old, roles, new, before, after, keeps_place=keeps_place))
         if not made:
             return ""
@@ -133,13 +137,14 @@ def _edits(
         yield at, at, f" {part}" if at else part
 
 
-def _verb_edits(old: Sequence[Item], new: Sequence[Item], before: str, *, is_one_verb: bool) -> list[Edit] | None:
+def _verb_edits(old: Sequence[Item], new: Sequence[Item], before: str, *, is_one_verb: bool) -> list[Edit]:
     """The new verb in place of the old one, or of its last half."""
     verbs = [i for i in old if i.role is Role.ACT]
     texts = [i.text for i in new if i.role is Role.ACT]
     said = " ".join(texts) if before.isascii() else "".join(texts)
-    if not verbs:
-        return None
+    if not verbs:  # what was taken back had not come to its verb yet
+        at = 0 if before.isascii() else len(before)
+        return [(at, at, f"{said} " if at == 0 else said)]
     kept = verbs if is_one_verb else verbs[-1:]
     return [(kept[0].start, kept[0].end, said), *((i.start, i.end, "") for i in kept[1:])]
 

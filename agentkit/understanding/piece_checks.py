@@ -181,4 +181,4 @@ def is_name_alone(cut: Sequence[Item]) -> bool:
 def has_value_as_other(cut: Sequence[Item], modes: Collection[str]) -> bool:
     """Whether a value was taken for a device or a verb: "to heat" tells a mode, "to warm white" a colour."""
     behind = [b for a, b in itertools.pairwise(cut) if a.role is Role.TO and b.text.isascii()]
-    return any(b.role is Role.ACT or (b.role is Role.KIND and b.text in modes) for b in behind)
+    return any(b.role is Role.ACT or (b.role in (Role.KIND, Role.TOPIC) and b.text in modes) for b in behind)
