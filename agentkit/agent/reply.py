@@ -82,8 +82,8 @@ class Replies:
         parts = []
         for same in groups:
             values = {**same[0].args, "devices": tuple(a.device_id for a in same if a.device_id)}
-            key = f"do.{same[0].tool}" if self.has(language, f"do.{same[0].tool}") else "do.other"
-            parts.append(self._sentence(language, key, values, home) or "")
+            keys = (k for k in (f"do.{same[0].tool}", "do.other") if self.has(language, k))
+            parts.append(next((said for k in keys if (said := self._sentence(language, k, values, home))), ""))
         return self._words[language].join_clauses(parts)
 
     def compose(self, language: str, results: Sequence[ActionResult], home: HomeView) -> str:

@@ -18,6 +18,8 @@ _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"
 _DOWN_TO_NOTHING = frozenset({"close", "off"})
 _NAMED = (Role.NAME, Role.PART, Role.HINT)
 _THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
+_LAST_HOUR = 24
+"""A number behind "at" may be a time up to here."""
 _VALUE_OF_ROLE = {
     Role.NUMBER: "number",
     Role.LEVEL: "number",
@@ -136,7 +138,8 @@ class ClauseReader:
         for rule in self.phrases.values:
             value = _value(rule, item, units)
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
-            is_said = is_said or (item.role is Role.COLOR and group.has(Role.AREA, Role.HERE))  # "turn the room green"
+            is_light = item.role is Role.COLOR or (item.role is Role.WHITE and len(item.text.split()) > 1)
+            is_said = is_said or (is_light and group.has(Role.AREA, Role.HERE))  # "turn the room green"
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
             if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
@@ -191,7 +194,9 @@ def _is_unclear(group: Group) -> bool:
         return False
     before = [i.start for i in group.items if i.role is Role.TO]
     before = before or [i.start for i in group.items if i.role is Role.TOPIC]
-    return group.has(Role.AT) or not before or max(numbers) < min(before)
+    if group.has(Role.AT):
+        return any(v.number <= _LAST_HOUR for v in group.values if v.role is Role.NUMBER)
+    return not before or max(numbers) < min(before)
 
 
 def _unit_arg(units: set[str], tool: Tool | None) -> dict[str, Value]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
@@ -59,9 +60,11 @@ class Excluder:
         parts = negated_clauses(text.text, self.words)
         if parts is None:
             return _NOTHING
+        if guard(parts[0], self.words, kinds=[k for k in self.words.guards if k != "negation"]) is not None:
+            return _NOTHING
         mentions = self.lexicon.mentions(fold(parts[0], self.words))
         kept = self._fitting([m for m in mentions if m.role in TARGETS])
-        understood = self.match(replace(text, text=parts[1], taken_back=""), self.view)
+        understood = self._commanded(replace(text, text=parts[1], taken_back=""), kept, mentions)
         if understood.kind is not Kind.CALLS or not kept:
             return _NOTHING
         ids = {d.id for d in kept}
@@ -75,6 +78,19 @@ class Excluder:
             if all(less)
             else _NOTHING
         )
+
+    def _commanded(self, text: Normalised, kept: Sequence[Device], mentions: Sequence[Item]) -> Understanding:
+        """The command beside what is forbidden, which may mean the same thing by a pronoun or by its verb alone."""
+        if text.text.isascii() and not any(p.search(fold(text.text, self.words)) for p in self.words.talk.starts):
+            return _NOTHING
+        if not any(m.role in (Role.NAME, Role.AREA, Role.FLOOR, Role.ALL) for m in mentions):
+            kept = [d for d in kept if d.area == self.view.speaker_area] or kept
+        spoken_of = Selector(device_ids=tuple(d.id for d in kept), types=tuple(dict.fromkeys(d.type for d in kept)))
+        view = replace(self.view, spoken_of=spoken_of) if kept else self.view
+        it = next(iter(self.words.it), "")
+        bare = f"{text.text} {it}" if text.text.isascii() else f"{it}{text.text}"
+        tries = (self.match(replace(text, text=said), view) for said in (text.text, bare))
+        return next((found for found in tries if found.kind is not Kind.NONE), _NOTHING)
 
     def _without(self, text: Normalised, kept: Sequence[Device]) -> Understanding:
         understood = self.match(text, self.view)

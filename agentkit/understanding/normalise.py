@@ -66,10 +66,10 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
         if found := list(pattern.finditer(clean)):
             taken_back, clean = clean[: found[-1].start()], clean[found[-1].end() :]
     bare = _CJK_SPACE.sub("", clean).strip(_ENDS)
-    core = _unframe(bare, words)
+    core = without_frames(bare, words)
     is_asking = any(pattern.search(bare) for pattern in words.talk.questions)
     is_request = core != bare and not is_asking
-    before = _unframe(_CJK_SPACE.sub("", taken_back).strip(_ENDS), words)
+    before = without_frames(_CJK_SPACE.sub("", taken_back).strip(_ENDS), words)
     return Normalised(core, language or detect_language(text), text, is_question or is_asking, is_request, before)
 
 
@@ -87,7 +87,7 @@ def _visible(char: str) -> str:
     return "" if category == "Cf" else " " if category[0] in "CZ" else char
 
 
-def _unframe(text: str, words: Words) -> str:
+def without_frames(text: str, words: Words) -> str:
     """Strip polite frames from both ends until none is left; never down to nothing."""
     before = ""
     while before != text:

@@ -156,7 +156,18 @@ def without_stutter(items: Sequence[Item]) -> list[Item]:
             kept[-1] = item  # "off, off with it": the verb once more, and whole
         elif last is None or item.role is Role.NUMBER or item.value != last.value:
             kept.append(item)
-    return kept
+    return _without_echo(kept)
+
+
+def _without_echo(items: list[Item]) -> list[Item]:
+    """The pieces without verbs at the end that were all said before ("close the curtain, close, close")."""
+    end = len(items)
+    while end and items[end - 1].role in (Role.ACT, Role.ALSO):
+        end -= 1
+    said = {i.value for i in items[:end] if i.role is Role.ACT}
+    is_echo = end < len(items) and items[end].role is Role.ALSO
+    is_echo = is_echo and all(i.value in said for i in items[end:] if i.role is Role.ACT)
+    return items[:end] if is_echo else items
 
 
 def without_theme(items: Sequence[Item], view: HomeView, words: Words) -> Sequence[Item]:
@@ -176,4 +187,4 @@ def is_name_alone(cut: Sequence[Item]) -> bool:
 def has_value_as_other(cut: Sequence[Item], modes: Collection[str]) -> bool:
     """Whether a value was taken for a device or a verb: "to heat" tells a mode, "to warm white" a colour."""
     behind = [b for a, b in itertools.pairwise(cut) if a.role is Role.TO and b.text.isascii()]
-    return any(b.role is Role.ACT or (b.role is Role.KIND and b.text in modes) for b in behind)
+    return any(b.role is Role.ACT or (b.role in (Role.KIND, Role.TOPIC) and b.text in modes) for b in behind)

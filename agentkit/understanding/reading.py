@@ -149,19 +149,28 @@ def _says(folded: str, phrases: Sequence[str]) -> bool:
 
 
 def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
-    """Whether free text swallowed a time, condition or negation, or ends with a place or device of this home."""
-    free = [fold(e.text, words) for e in result.entities_list if e.is_wildcard]
-    if not free:
-        return False
-    if any(guard(text, words) is not None for text in free):
+    """Whether free text swallowed a time, condition or negation, is a mere pronoun, or ends with a place or device."""
+    free = [e for e in result.entities_list if e.is_wildcard]
+    texts = [fold(e.text, words) for e in free]
+    idle = {*words.it, *words.pointers, *words.fillers}
+    if any(guard(text, words) is not None or all(w in idle for w in text.split()) for text in texts):
         return True
     names = [n for a in view.areas for n in a.names]
     names += [n for f in view.floors for n in f.names]
     names += [n for d in view.devices for n in d.names]
     ends = [fold(n, words) for n in names]
-    return any(
-        text != end and f" {text}".endswith(f" {end}" if end.isascii() else end) for text in free for end in ends
-    )
+    open_ended = [text for e, text in zip(free, texts, strict=True) if not _is_closed(e.text, result)]
+    return any(_ends_with(text, end) for text in open_ended for end in ends)
+
+
+def _is_closed(part: str, result: RecognizeResult) -> bool:
+    """Whether words stand behind free text, so that it ends with no place of the whole ("... to my list")."""
+    text = result.original_text.rstrip(" .!?")
+    return not text.casefold().endswith(part.strip().casefold())
+
+
+def _ends_with(text: str, end: str) -> bool:
+    return text != end and f" {text}".endswith(f" {end}" if end.isascii() else end)
 
 
 def _is_unclear(result: RecognizeResult, rules: Sequence[Rule], words: Words) -> bool:

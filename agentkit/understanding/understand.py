@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
-from agentkit.understanding.amend import corrections, is_called_off
+from agentkit.understanding.amend import corrected, is_called_off
 from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
@@ -24,6 +24,7 @@ from agentkit.understanding.piece_checks import joined
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
+from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
@@ -31,7 +32,7 @@ from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
-from agentkit.understanding.unknown import unknown_name
+from agentkit.understanding.unknown import is_lacking, unknown_name
 from agentkit.understanding.when import find_when
 from agentkit.understanding.withheld import cut_guard, quoted_command, told
 from agentkit.understanding.words import Words
@@ -172,15 +173,14 @@ class Understander:
         """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
         words = self._words[text.language]
         lexicon = self._phrases.lexicon(view, words)
-        corrected = corrections(text, lexicon, words)
-        for candidate in corrected:
-            found = self._match(replace(text, text=candidate, taken_back=""), view)
-            if found.kind is Kind.CALLS and not found.reply_key:
-                return replace(found, why=f"corrected to {candidate!r}; {found.why}")
-        if corrected:
-            return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", "the correction fits nowhere")
+        if text.taken_back:
+            return corrected(text, self._match, lexicon, words, view, self._tools)
         found = self._match(text, view)
-        return found if found.kind is not Kind.NONE else Excluder(self._match, lexicon, words, view).read(text)
+        if found.kind is Kind.NONE:
+            found = Excluder(self._match, lexicon, words, view).read(text)
+        if found.kind is Kind.NONE:
+            found = ReasonReader(self._match, lexicon, words, view, self._tools).read(text)
+        return found
 
     def _is_plain_query(self, intent: Intent) -> bool:
         """Whether a template reads a state; a value may belong to another device than the one that was named."""
@@ -279,10 +279,13 @@ class Understander:
         """A refusal that names the device the home lacks, if that is why."""
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
+        words = self._words[text.language]
+        lexicon = self._phrases.lexicon(view, words)
+        name = unknown_name(text.text, lexicon, words, self._naming)
+        if name is not None and is_lacking(name, lexicon):
+            return _unknown(found, name)
         if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:
             return proposed
-        words = self._words[text.language]
-        name = unknown_name(text.text, self._phrases.lexicon(view, words), words, self._naming)
         return found if name is None else _unknown(found, name)
 
     def _refuse(self, text: Normalised, view: HomeView) -> Understanding:

@@ -50,6 +50,17 @@ def unknown_name(text: str, lexicon: Lexicon, words: Words, naming_acts: Collect
     return name if _has_rest(folded[low:end], low, inside) else None
 
 
+def is_lacking(name: str, lexicon: Lexicon) -> bool:
+    """Whether a name is a kind with unknown words before it or behind "in": no other device of the kind is meant."""
+    terms = name.split()
+    strange = [w.isalpha() and w not in lexicon.vocabulary for w in terms]
+    if not name.isascii() or len(terms) < 2 or len(terms) > _MAX_WORDS:
+        return False
+    if _is_thing(name, lexicon):
+        return any(strange[:-1])
+    return strange[-1] and _is_thing(terms[0], lexicon) and not strange[1]
+
+
 def _is_command(verb: Item, folded: str) -> bool:
     """The verb stands first, or in Chinese behind what it acts on."""
     return verb.start == 0 or (not folded.isascii() and verb.end == len(folded))

@@ -127,6 +127,8 @@ class Words:
     """Clauses that tell what somebody did ("he closed it"), of the words as they were said."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
+    reasons: tuple[re.Pattern[str], ...] = ()
+    """A clause before or behind a command that only tells why; matched as a whole."""
     slips: Table = field(default_factory=dict)
     """Word → misspellings of it that are no other words; what is read from one acts on one device or is asked about."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -147,7 +149,7 @@ class Words:
     """What readers of these words have made of whole lists, by a name of their own."""
 
 
-_PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids")
+_PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids", "reasons")
 _TABLES = (
     *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
     *("colors", "modes", "levels", "whites", "grades"),

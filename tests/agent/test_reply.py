@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentkit.agent.reply import Replies
+from agentkit.config import load_app
 from agentkit.defaults import replies_over_defaults
 from agentkit.devices.adapter import Area, Device
 from agentkit.errors import ConfigError
@@ -244,3 +245,14 @@ def test_an_unknown_group_is_found_at_start() -> None:
 def test_a_sentence_of_the_wrong_type_is_found_at_start() -> None:
     with pytest.raises(ConfigError, match=r"say\.thanks is int"):
         Replies(changed("en", "say.thanks", 3))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_action_can_be_asked_about_even_without_its_values(language: str) -> None:
+    app = load_app(Path(__file__).parents[2] / "apps" / "smart_home")
+    own = Replies(app.replies, tools=app.tools)
+    acting = [name for name, tool in app.tools.items() if not tool.is_query]
+
+    unsaid = [name for name in acting if not own.describe(language, [Action(name)], HOME)]
+
+    assert unsaid == []
