@@ -37,7 +37,9 @@ def test_the_lamp_is_what_is_called_a_lamp(ask: Ask, home: HomeView) -> None:
 def test_of_several_lamps_it_is_asked_which(ask: Ask, home: HomeView) -> None:
     lamp = next(d for d in home.devices if d.id == "light.floor_lamp")
     view = replace(home, devices=(*home.devices, replace(lamp, id="light.reading", name="Reading Lamp", aliases=())))
-    assert ask("turn off the lamp", view).needs_confirmation
+    (intent,) = ask("turn off the lamp", view).intents
+    assert intent.selector.is_one
+    assert set(intent.selector.device_ids) == {"light.floor_lamp", "light.reading"}
 
 
 def test_everything_is_what_can_be_switched_off_there(ask: Ask, home: HomeView) -> None:
