@@ -124,6 +124,8 @@ class Words:
     """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
+    asides: tuple[re.Pattern[str], ...] = ()
+    """What the speaker does meanwhile ("while I am away"): a command is read without it and asked about."""
     exclusions: tuple[re.Pattern[str], ...] = ()
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
@@ -150,7 +152,7 @@ class Words:
     """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
 
 
-_PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids")
+_PATTERNS = ("polite", "asides", "corrections", "exclusions", "told", "forbids")
 _TABLES = (
     *(
         "kinds",
