@@ -234,3 +234,13 @@ def test_what_holds_meanwhile_is_asked_about(text: str, ask: Ask) -> None:
 )
 def test_a_meanwhile_that_may_be_a_condition_moves_nothing(text: str, ask: Ask) -> None:
     assert ask(text).kind is not Kind.CALLS
+
+
+@pytest.mark.parametrize("text", ["turn off the alarm", "disable the alarm"])
+def test_an_alarm_that_may_be_a_device_or_a_time_is_asked_about(text: str, ask: Ask, home: HomeView) -> None:
+    found = ask(text)
+    assert found.needs_confirmation
+    assert reached(text, ask, home) == ["switch.alarm"]
+    quiet = replace(home, devices=tuple(d for d in home.devices if d.id != "switch.alarm"))
+    assert [i.tool for i in ask(text, quiet).intents] == ["cancel_alarm"]
+    assert [i.tool for i in ask("cancel my alarm clock").intents] == ["cancel_alarm"]
