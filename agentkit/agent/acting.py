@@ -12,7 +12,8 @@ from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
-from agentkit.agent.memory import Done, Memory, reached
+from agentkit.agent.kept_tools import KEPT_TOOLS
+from agentkit.agent.memory import Done, Memory, reached, told_entries
 from agentkit.agent.pin import PinLock
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, stricter
@@ -72,8 +73,8 @@ class Acting:
 
     @property
     def known(self) -> Mapping[str, Tool]:
-        """The app's tools and the one that puts things back, which nobody can ask for by name."""
-        return {**self.tools, RESTORE: RESTORE_TOOL}
+        """The app's tools and those that put things back or are about entries, which nobody can ask for by name."""
+        return {**self.tools, **KEPT_TOOLS, RESTORE: RESTORE_TOOL}
 
     def perform(self, turn: Turn, meant: Answered) -> End:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
@@ -153,10 +154,12 @@ class Acting:
             return End(Outcome.ANSWER, (sentence,))
         try:
             entry = new_entry(turn, bound, meant, when, due, now)
-            self.schedule.add(replace(entry, text=self.pin.masked(entry.text)))
+            kept = self.schedule.add(replace(entry, text=self.pin.masked(entry.text)))
         except ScheduleError as err:
             turn.why.append(str(err))
             return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
+        said = turn.utterance
+        self.memory.keep(said.session, said.user, (), [], entries=(kept.id,), is_new=True)
         return End(Outcome.SCHEDULED, (sentence,))
 
     def perform_direct(
@@ -229,13 +232,25 @@ class Acting:
         pending = Pending(Wanted.CHOICE, intents[:1], turn.language, said.user, 0, question, when=when, text=said.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
+    def ask_entry(self, turn: Turn, intent: Intent, question: Question) -> End:
+        """Ask which of several entries is meant; the choice becomes the intent's argument."""
+        said = turn.utterance
+        pending = Pending(Wanted.CHOICE, (intent,), turn.language, said.user, 0, question, text=said.text)
+        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
+
+    def ask_again(self, turn: Turn, pending: Pending) -> End:
+        """Repeat an open question to which nothing was said that decides anything."""
+        assert pending.sentence is not None, pending
+        return self._wait(turn, pending, pending.sentence)
+
     def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
         """Ask something that any sentence may answer."""
         return self._wait(turn, Pending(Wanted.OPEN, (), turn.language, turn.utterance.user), sentence)
 
     def _wait(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
         if not turn.utterance.is_dry_run:
-            self.dialogue.ask(turn.utterance.session, replace(pending, source=turn.utterance.source))
+            kept = replace(pending, source=turn.utterance.source, sentence=sentence)
+            self.dialogue.ask(turn.utterance.session, kept)
         return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
 
     def _remember(
@@ -249,7 +264,9 @@ class Acting:
         moved = [m for m in journal if m.before.id not in back]
         is_asking = all(step.tool.is_query for step in bound.steps)
         said = turn.utterance
-        self.memory.keep(said.session, said.user, done or tried, None if is_asking else moved)
+        entries, is_new = told_entries(results)
+        moved_now = None if is_asking else moved
+        self.memory.keep(said.session, said.user, done or tried, moved_now, entries=entries, is_new=is_new)
 
     def _execute(
         self,

@@ -228,7 +228,7 @@ class Agent:
 
 def is_aside(end: End) -> bool:
     """Whether a turn was about something else than the home, so that "it" still means what it meant before."""
-    return end.outcome is Outcome.ANSWER or any(s.key == "refused.not_home" for s in end.sentences)
+    return end.outcome in (Outcome.ANSWER, Outcome.SCHEDULED) or any(s.key == "refused.not_home" for s in end.sentences)
 
 
 def join(sentences: Sequence[str]) -> str:
