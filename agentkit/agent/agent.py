@@ -18,7 +18,7 @@ from agentkit.agent.acting import Acting, Speaker
 from agentkit.agent.dialogue import Dialogue
 from agentkit.agent.execute import Executor, Limits
 from agentkit.agent.followup import FollowUps
-from agentkit.agent.later import ask_about_missed, carried_out, past_of
+from agentkit.agent.later import ask_about_missed, carried_out, note_missed, past_of
 from agentkit.agent.lines import Lines
 from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
@@ -86,6 +86,7 @@ class Agent:
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
         self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
+        note_missed(self.schedule, replies)
         executor = Executor(adapter, limits=limits.execution, schedule=self.schedule, is_slow=registry.is_remote)
         self._memory = Memory(clock, ttl_s=limits.memory_s, max_sessions=limits.max_sessions)
         self._acting = Acting(

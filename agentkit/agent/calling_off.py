@@ -136,17 +136,16 @@ def _option(entry: Entry, view: HomeView) -> Option:
 
 def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) -> Answered | End | None:
     """ "Five more minutes", said of what was just planned or told: nothing but the act, one length and small words."""
-    text = plain_text(turn.text.text)
-    if spoken and not find_durations(text, words.time):
-        text = without_phrases(text, words.timers.fillers, words)  # "five more minutes"
-    lengths = find_durations(text, words.time) if spoken else []
-    if len(lengths) != 1:
+    if not spoken:
         return None
-    reading = Reading(text)
-    reading.take(lengths[0].start, lengths[0].end)
+    reading = Reading(plain_text(turn.text.text))
     take_acts(reading, words.timers)
     acts = reading.first & {"add", "subtract"}
-    rest = fold(with_pronoun(reading.text.replace("\x00", " "), words.talk), words)
+    text = " ".join(reading.text.replace("\x00", " ").split())
+    lengths = find_durations(text, words.time)
+    if len(lengths) != 1:
+        return None
+    rest = fold(with_pronoun(text[: lengths[0].start] + " " + text[lengths[0].end :], words.talk), words)
     small = {*words.timers.fillers, words.talk.it, *words.fillers}
     if len(acts) != 1 or without_phrases(rest, small, words):
         return None

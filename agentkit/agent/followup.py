@@ -17,6 +17,7 @@ from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
 from agentkit.agent.calling_off import just_planned, planned_now, read_called_off, same_time
 from agentkit.agent.dialogue import Answered, Pending, Wanted
+from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.rewriting import framed, put_name, says_it, with_pronoun, without_asides
@@ -59,6 +60,8 @@ class FollowUps:
             if dropped is not None:
                 return called_off
             return planned_now(turn, self.acting) or self._undo(turn)
+        if asks_what_was_missed(turn, self.acting, talk):
+            return told_missed(turn, self.acting)
         if dropped is None and (ended := read_called_off(turn, self.acting, words, self._undo)):
             return ended
         done = self._done(turn)
