@@ -57,9 +57,7 @@ class Listener:
         with turn.timed("dialogue"):
             pending = None if said.is_dry_run else self.acting.dialogue.take(said.session, said.user, said.source)
             found = None if pending is None else self._answer(turn, pending)
-            if found is None and pending is not None and (again := self._held(turn, pending)):
-                turn.path = "dialogue"
-                return again
+            found = found or (None if pending is None else self._held(turn, pending))
             if found is None and pending is not None:
                 turn.why.append("not an answer to the open question, which is dropped")
             found = found or self.follow_ups.read(turn, pending)
@@ -73,11 +71,14 @@ class Listener:
                 return End(Outcome.ANSWER, (Sentence("say.cancelled"),))
         return found
 
-    def _held(self, turn: Turn, pending: Pending) -> End | None:
-        """The open question once more, if the text only asks for patience or doubts; None for everything else."""
+    def _held(self, turn: Turn, pending: Pending) -> Answered | End | None:
+        """The open question once more, if the text only asks for patience or doubts; with a no behind it, a no."""
         bare = turn.text.text.strip(" .,!?")
-        languages = dict.fromkeys((turn.language, pending.language))
-        if not any(p.fullmatch(bare) for x in languages for p in self.words[x].talk.holds) or pending.sentence is None:
+        words = [self.words[x] for x in dict.fromkeys((turn.language, pending.language))]
+        behind = [(bare[m.end() :], w) for w in words for p in w.talk.holds if (m := p.match(bare))]
+        if any(rest and is_cancel(replace(turn.text, text=rest, original=rest), w) for rest, w in behind):
+            return Answered(is_cancelled=True, why="the question was waved away")
+        if pending.sentence is None or all(rest for rest, _ in behind):
             return None
         turn.why.append("neither an answer nor anything else: the open question stays")
         turn.language = turn.language if turn.utterance.language else pending.language

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from agentkit.types import Intent, Kind, Understanding, Value
 from agentkit.understanding.durations import Duration, find_durations
+from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.numbers import plain
@@ -44,12 +45,15 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
         return _read_alarm(text, reading, words, view)
     reading.durations = find_durations(reading.text, words.time)
     for duration in reading.durations:
+        amount = Reading(reading.text[duration.start : duration.end])
+        take_acts(amount, own)
+        reading.acts |= amount.acts & {"add"}  # "five more minutes"
         reading.take(duration.start, duration.end)
     if reading.kind == "timer" and reading.device_name is None:
         take_area(reading, words, view)
     take_acts(reading, own)
     if not take_name(reading, text.text, words):
-        if reading.kind != "plan" or "cancel" not in reading.acts:
+        if reading.kind != "plan" or "cancel" not in reading.acts or guard(text.text, words) is not None:
             return _NOTHING
         reading.name = left_over(reading, text.text, words)  # whatever it is: a plan that is called off is no command
     intent = _plan_intent(reading) if reading.kind == "plan" else _timer_intent(reading, text)
@@ -164,7 +168,7 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     if not inner.is_reminder:
         take_acts(inner, own)
     if not take_name(inner, source, words):
-        if not inner.names_anything or "cancel" not in inner.acts:
+        if not inner.names_anything or "cancel" not in inner.acts or guard(text.text, words) is not None:
             return _NOTHING
         inner.name = left_over(inner, source, words)
     args: dict[str, Value] = {"name": inner.name} if inner.name else {}
