@@ -105,8 +105,11 @@ def _named(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry], re
     options = tuple(_option(e, turn.view) for e in spoken)
     if chosen := ordinal(text, options, words):
         return _cancelling([e for e in spoken if e.id in chosen[0].device_ids])
-    if _is_verb(turn.text.text, words):
-        return None
+    own = words.timers
+    folded = fold(rest, words)
+    has_noun = without_phrases(folded, (*own.timer, *own.alarm, *own.reminder), words) != folded
+    if has_noun or _is_verb(turn.text.text, words):
+        return None  # the tiers read "the pizza timer" themselves
     wanted = _bare_name(rest, words)
     found = [e for e in acting.schedule.entries() if wanted and not e.is_missed and _speaks_of(e, wanted, turn, words)]
     return _one_of(turn, acting, found) if found else None
@@ -185,16 +188,17 @@ def _is_frame(phrase: str, words: Words) -> bool:
 
 
 def _bare_name(rest: str, words: Words) -> str:
-    """What is called off, without small words and the word for an entry."""
+    """What is called off, without small words and the words for a plan."""
     own = words.timers
-    return without_phrases(fold(rest, words), {*own.fillers, *own.plan, *own.alarm, *own.timer}, words)
+    return without_phrases(fold(rest, words), {*own.fillers, *own.plan}, words)
 
 
 def _speaks_of(entry: Entry, wanted: str, turn: Turn, words: Words) -> bool:
     """Whether an entry has these words, or is about a device whose name they are or hold."""
     if entry.kind is not EntryKind.COMMAND:
         return _squeezed(wanted) == _squeezed(fold(entry.name or "", words))
-    if _squeezed(wanted) in _squeezed(fold(entry.text, words)):
+    text = fold(entry.text, words)
+    if len(wanted) > 2 - (not wanted.isascii()) and without_phrases(text, [wanted], words) != text:
         return True
     acts = {p for listed in words.verbs.values() for phrase in listed for p in phrase.split("…")}
     beside = {*acts, *words.timers.fillers, *words.fillers, *_place_names(entry, turn.view)}
