@@ -60,12 +60,12 @@ def is_everything(text: Normalised, words: Words) -> bool:
 def ordinal(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
     """Find the option that an answer counts off: "the second one". Nothing if that many were not offered."""
     whole = fold(text.text, words)
-    said = without_phrases(whole, words.fillers, words)
+    said = without(whole, words.fillers, words)
     for place, spellings in words.talk.ordinals.items():
         number = int(place)
         is_there = number <= len(options) and bool(options)
         listed = {fold_listed(w, words) for w in spellings}
-        if is_there and (whole in listed or said in {without_phrases(w, words.fillers, words) or w for w in listed}):
+        if is_there and (whole in listed or said in {without(w, words.fillers, words) or w for w in listed}):
             return (options[number - 1 if number > 0 else number],)
     return ()
 
@@ -77,7 +77,7 @@ def is_free_text(param: Param) -> bool:
 
 def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[Option, ...]:
     """Find the options that an answer fits: by whole name first, else by words that all belong to the option."""
-    said = without_phrases(without_phrases(fold(text.text, words), words.talk.ones, words), words.fillers, words)
+    said = without(without(fold(text.text, words), words.talk.ones, words), words.fillers, words)
     if not said:
         return ()
     whole = tuple(o for o in options if said in {fold(w, words) for w in o.words})
@@ -93,7 +93,7 @@ def read_value(text: Normalised, param: Param, words: Words) -> str | int | floa
         found = find_when(text.text, words.time, is_time=True)
         is_clock = found.when is not None and found.when.hour is not None and not found.rest
         return found.when.spec() if found.when is not None and is_clock else None
-    said = without_phrases(fold(text.text, words), words.fillers, words)
+    said = without(fold(text.text, words), words.fillers, words)
     if param.type in (int, float):
         return _number(said, words)
     table = {"color": words.colors, "mode": words.modes}.get(param.name, {})
@@ -119,7 +119,7 @@ def _number(said: str, words: Words) -> int | float | None:
 def _belongs(said: str, option: Option, words: Words) -> bool:
     """True if every part of an answer is part of the option's names, room or kind."""
     names = [fold(w, words) for w in (*option.words, *(w for t in option.types for w in words.kinds.get(t, ())))]
-    rest = without_phrases(said, names, words)
+    rest = without(said, names, words)
     vocabulary = {token for name in names for token in name.split()}
     runs = _CJK.findall(rest)
     tokens = _CJK.sub(" ", rest).split()
@@ -127,11 +127,11 @@ def _belongs(said: str, option: Option, words: Words) -> bool:
 
 
 def _says(text: str, phrases: Iterable[str], beside: Iterable[str], words: Words) -> bool:
-    rest = without_phrases(text, phrases, words)
-    return rest != text and not without_phrases(rest, beside, words)
+    rest = without(text, phrases, words)
+    return rest != text and not without(rest, beside, words)
 
 
-def without_phrases(text: str, phrases: Iterable[str], words: Words) -> str:
+def without(text: str, phrases: Iterable[str], words: Words) -> str:
     """Remove whole phrases, the longest first: words by their boundaries, Chinese wherever it stands."""
     for phrase in sorted({fold_listed(p, words) for p in phrases} - {""}, key=len, reverse=True):
         if phrase in text:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from agentkit.agent.acting import Acting
-from agentkit.agent.answers import is_everything, is_taken_back, ordinal, without_phrases
+from agentkit.agent.answers import is_everything, is_taken_back, ordinal, without
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
@@ -107,7 +107,7 @@ def _named(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry], re
         return _cancelling([e for e in spoken if e.id in chosen[0].device_ids])
     own = words.timers
     folded = fold(rest, words)
-    has_noun = without_phrases(folded, (*own.timer, *own.alarm, *own.reminder), words) != folded
+    has_noun = without(folded, (*own.timer, *own.alarm, *own.reminder), words) != folded
     if has_noun or _is_verb(turn.text.text, words):
         return None  # the tiers read "the pizza timer" themselves
     wanted = _bare_name(rest, words)
@@ -152,7 +152,7 @@ def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) 
         return None
     rest = fold(with_pronoun(text[: lengths[0].start] + " " + text[lengths[0].end :], words.talk), words)
     small = {*words.timers.fillers, words.talk.it, *words.fillers}
-    if len(acts) != 1 or without_phrases(rest, small, words):
+    if len(acts) != 1 or without(rest, small, words):
         return None
     seconds = plain(lengths[0].seconds if "add" in acts else -lengths[0].seconds)
     intent = Intent(SHIFT_ENTRIES, {"seconds": seconds})
@@ -190,7 +190,7 @@ def _is_frame(phrase: str, words: Words) -> bool:
 def _bare_name(rest: str, words: Words) -> str:
     """What is called off, without small words and the words for a plan."""
     own = words.timers
-    return without_phrases(fold(rest, words), {*own.fillers, *own.plan}, words)
+    return without(fold(rest, words), {*own.fillers, *own.plan}, words)
 
 
 def _speaks_of(entry: Entry, wanted: str, turn: Turn, words: Words) -> bool:
@@ -198,12 +198,12 @@ def _speaks_of(entry: Entry, wanted: str, turn: Turn, words: Words) -> bool:
     if entry.kind is not EntryKind.COMMAND:
         return _squeezed(wanted) == _squeezed(fold(entry.name or "", words))
     text = fold(entry.text, words)
-    if len(wanted) > 2 - (not wanted.isascii()) and without_phrases(text, [wanted], words) != text:
+    if len(wanted) > 2 - (not wanted.isascii()) and without(text, [wanted], words) != text:
         return True
     acts = {p for listed in words.verbs.values() for phrase in listed for p in phrase.split("…")}
     beside = {*acts, *words.timers.fillers, *words.fillers, *_place_names(entry, turn.view)}
-    rests = (without_phrases(wanted, [name], words) for name in _device_names(entry, turn.view))
-    return any(rest != wanted and not without_phrases(rest, beside, words) for rest in rests)
+    rests = (without(wanted, [name], words) for name in _device_names(entry, turn.view))
+    return any(rest != wanted and not without(rest, beside, words) for rest in rests)
 
 
 def _place_names(entry: Entry, view: HomeView) -> Iterator[str]:
