@@ -12,6 +12,7 @@ from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
+from agentkit.agent.failures import named_as_stopped, not_run
 from agentkit.agent.kept_tools import KEPT_TOOLS
 from agentkit.agent.memory import Done, Memory, reached, told_entries
 from agentkit.agent.pin import PinLock
@@ -98,7 +99,7 @@ class Acting:
         if meant.when is not None:
             return self._later(turn, bound, meant, meant.when, ruling)
         if turn.utterance.is_dry_run:
-            results = tuple(_not_run(step) for step in bound.steps)
+            results = tuple(not_run(step) for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
             return self._confirm(turn, bound, meant, ruling)
@@ -232,12 +233,6 @@ class Acting:
         pending = Pending(Wanted.CHOICE, intents[:1], turn.language, said.user, 0, question, when=when, text=said.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
-    def ask_entry(self, turn: Turn, intent: Intent, question: Question) -> End:
-        """Ask which of several entries is meant; the choice becomes the intent's argument."""
-        said = turn.utterance
-        pending = Pending(Wanted.CHOICE, (intent,), turn.language, said.user, 0, question, text=said.text)
-        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
-
     def ask_again(self, turn: Turn, pending: Pending) -> End:
         """Repeat an open question to which nothing was said that decides anything."""
         assert pending.sentence is not None, pending
@@ -295,17 +290,4 @@ class Acting:
         )
         with self.unlocked():
             results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
-        return tuple(_naming(result, stopped) for result in results)
-
-
-def _naming(result: ActionResult, stopped: Sequence[str]) -> ActionResult:
-    """Let the result of a scene that was held back name the devices that were, not the scene."""
-    if result.reason != "denied" or not stopped:
-        return result
-    ids = tuple(dict.fromkeys(stopped))
-    return replace(result, facts={**result.facts, "devices": ids, "device_ids": ids})
-
-
-def _not_run(step: Step) -> ActionResult:
-    key = "skipped.dry_run_question" if step.tool.is_query else None
-    return ActionResult(step.action, Status.SKIPPED, "dry_run", reply_key=key)
+        return tuple(named_as_stopped(result, stopped) for result in results)

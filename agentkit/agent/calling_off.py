@@ -123,7 +123,7 @@ def _cancelling(entries: Sequence[Entry]) -> Answered:
 def _one_of(turn: Turn, acting: Acting, entries: Sequence[Entry]) -> Answered | End:
     if len(entries) == 1:
         return _cancelling(entries)
-    return acting.ask_entry(turn, Intent(CANCEL_ENTRIES), _which(entries, turn.view, CANCEL_ENTRIES))
+    return acting.ask_which(turn, (Intent(CANCEL_ENTRIES),), _which(entries, turn.view, CANCEL_ENTRIES))
 
 
 def _which(entries: Sequence[Entry], view: HomeView, tool: str) -> Question:
@@ -157,7 +157,7 @@ def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) 
     seconds = plain(lengths[0].seconds if "add" in acts else -lengths[0].seconds)
     intent = Intent(SHIFT_ENTRIES, {"seconds": seconds})
     if len(spoken) > 1:
-        return acting.ask_entry(turn, intent, _which(spoken, turn.view, SHIFT_ENTRIES))
+        return acting.ask_which(turn, (intent,), _which(spoken, turn.view, SHIFT_ENTRIES))
     return Answered(
         (Intent(SHIFT_ENTRIES, {"seconds": seconds, "ids": spoken[0].id}),), why="puts off what was planned"
     )
