@@ -12,7 +12,9 @@ from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
-from agentkit.agent.memory import Done, Memory, reached
+from agentkit.agent.failures import named_as_stopped, not_run
+from agentkit.agent.kept_tools import KEPT_TOOLS
+from agentkit.agent.memory import Done, Memory, reached, told_entries
 from agentkit.agent.pin import PinLock
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, stricter
@@ -73,8 +75,8 @@ class Acting:
 
     @property
     def known(self) -> Mapping[str, Tool]:
-        """The app's tools and the one that puts things back, which nobody can ask for by name."""
-        return {**self.tools, RESTORE: RESTORE_TOOL}
+        """The app's tools and those that put things back or are about entries, which nobody can ask for by name."""
+        return {**self.tools, **KEPT_TOOLS, RESTORE: RESTORE_TOOL}
 
     def perform(self, turn: Turn, meant: Answered) -> End:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
@@ -101,7 +103,7 @@ class Acting:
         if meant.when is not None:
             return self._later(turn, bound, meant, meant.when, ruling)
         if turn.utterance.is_dry_run:
-            results = tuple(_not_run(step) for step in bound.steps)
+            results = tuple(not_run(step) for step in bound.steps)
             return End(Outcome.ANSWER, refused, results, bound.failures)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
             return self._confirm(turn, bound, meant, ruling)
@@ -156,10 +158,12 @@ class Acting:
             return End(Outcome.ANSWER, (sentence,))
         try:
             entry = new_entry(turn, bound, meant, when, due, now)
-            self.schedule.add(replace(entry, text=self.pin.masked(entry.text)))
+            kept = self.schedule.add(replace(entry, text=self.pin.masked(entry.text)))
         except ScheduleError as err:
             turn.why.append(str(err))
             return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
+        said = turn.utterance
+        self.memory.keep(said.session, said.user, (), [], entries=(kept.id,), is_new=True)
         return End(Outcome.SCHEDULED, (sentence,))
 
     def perform_direct(
@@ -241,13 +245,19 @@ class Acting:
         pending = Pending(Wanted.CHOICE, intents[:1], turn.language, said.user, 0, question, when=when, text=said.text)
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
+    def ask_again(self, turn: Turn, pending: Pending) -> End:
+        """Repeat an open question to which nothing was said that decides anything."""
+        assert pending.sentence is not None, pending
+        return self._wait(turn, pending, pending.sentence)
+
     def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
         """Ask something that any sentence may answer."""
         return self._wait(turn, Pending(Wanted.OPEN, (), turn.language, turn.utterance.user), sentence)
 
     def _wait(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
         if not turn.utterance.is_dry_run:
-            self.dialogue.ask(turn.utterance.session, replace(pending, source=turn.utterance.source))
+            kept = replace(pending, source=turn.utterance.source, sentence=sentence)
+            self.dialogue.ask(turn.utterance.session, kept)
         return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
 
     def _remember(
@@ -261,7 +271,9 @@ class Acting:
         moved = [m for m in journal if m.before.id not in back]
         is_asking = all(step.tool.is_query for step in bound.steps)
         said = turn.utterance
-        self.memory.keep(said.session, said.user, done or tried, None if is_asking else moved)
+        entries, is_new = told_entries(results)
+        moved_now = None if is_asking else moved
+        self.memory.keep(said.session, said.user, done or tried, moved_now, entries=entries, is_new=is_new)
 
     def _execute(
         self,
@@ -281,17 +293,4 @@ class Acting:
         )
         with self.unlocked():
             results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
-        return tuple(_naming(result, stopped) for result in results)
-
-
-def _naming(result: ActionResult, stopped: Sequence[str]) -> ActionResult:
-    """Let the result of a scene that was held back name the devices that were, not the scene."""
-    if result.reason != "denied" or not stopped:
-        return result
-    ids = tuple(dict.fromkeys(stopped))
-    return replace(result, facts={**result.facts, "devices": ids, "device_ids": ids})
-
-
-def _not_run(step: Step) -> ActionResult:
-    key = "skipped.dry_run_question" if step.tool.is_query else None
-    return ActionResult(step.action, Status.SKIPPED, "dry_run", reply_key=key)
+        return tuple(named_as_stopped(result, stopped) for result in results)

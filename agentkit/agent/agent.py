@@ -18,7 +18,7 @@ from agentkit.agent.acting import Acting, Speaker
 from agentkit.agent.dialogue import Answered, Dialogue
 from agentkit.agent.execute import Executor, Limits
 from agentkit.agent.followup import FollowUps
-from agentkit.agent.later import ask_about_missed, carried_out, past_of
+from agentkit.agent.later import ask_about_missed, carried_out, note_missed, past_of
 from agentkit.agent.lines import Lines
 from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
@@ -91,6 +91,7 @@ class Agent:
         self._words, self._now, self._limits = words, now, limits
         self._dialogue = Dialogue(clock, ttl_s=limits.question_timeout_s, max_sessions=limits.max_sessions)
         self.schedule = schedule if schedule is not None else Schedule(now=now, clock=clock)
+        note_missed(self.schedule, replies)
         executor = Executor(adapter, limits=limits.execution, schedule=self.schedule, is_slow=registry.is_remote)
         self._memory = Memory(clock, ttl_s=limits.memory_s, max_sessions=limits.max_sessions)
         self._acting = Acting(
@@ -251,7 +252,7 @@ class Agent:
 
 def is_aside(end: End) -> bool:
     """Whether a turn was about something else than the home, so that "it" still means what it meant before."""
-    return end.outcome is Outcome.ANSWER or any(s.key == "refused.not_home" for s in end.sentences)
+    return end.outcome in (Outcome.ANSWER, Outcome.SCHEDULED) or any(s.key == "refused.not_home" for s in end.sentences)
 
 
 def join(sentences: Sequence[str]) -> str:

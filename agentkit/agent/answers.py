@@ -29,7 +29,7 @@ def read_yes_or_no(
     known = tuple(known)
     beside = (*words.fillers, *known)
     spellings = {fold(text.text, words), fold(text.original, words)}
-    if any(_says(s, (*words.no, *words.cancel), (*beside, *words.yes), words) for s in spellings):
+    if any(_says(s, (*words.no, *words.cancel), (*beside, words.talk.it, *words.yes), words) for s in spellings):
         return False
     is_asking = text.is_question or "?" in spell(text.original)
     small = (*(w for w in words.fillers if w not in telling), *known)
@@ -38,8 +38,17 @@ def read_yes_or_no(
 
 def is_cancel(text: Normalised, words: Words) -> bool:
     """Tell whether a question is waved away."""
-    refusals = (*words.no, *words.cancel)
-    return any(_says(fold(s, words), refusals, words.fillers, words) for s in (text.text, text.original))
+    return _is_said(text, (*words.no, *words.cancel), words)
+
+
+def is_taken_back(text: Normalised, words: Words) -> bool:
+    """Tell whether something is called off, which is more than a no."""
+    return _is_said(text, words.cancel, words)
+
+
+def _is_said(text: Normalised, phrases: Iterable[str], words: Words) -> bool:
+    beside = (*words.fillers, words.talk.it)
+    return any(_says(fold(s, words), phrases, beside, words) for s in (text.text, text.original))
 
 
 def is_everything(text: Normalised, words: Words) -> bool:
@@ -81,7 +90,7 @@ def read_value(text: Normalised, param: Param, words: Words) -> str | int | floa
         seconds = read_duration(text.text, words.time)
         return None if seconds is None else plain(seconds)
     if param.name == "time":
-        found = find_when(text.text, words.time)
+        found = find_when(text.text, words.time, is_time=True)
         is_clock = found.when is not None and found.when.hour is not None and not found.rest
         return found.when.spec() if found.when is not None and is_clock else None
     said = without(fold(text.text, words), words.fillers, words)

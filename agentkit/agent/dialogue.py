@@ -81,6 +81,8 @@ class Pending:
     """What a yes or the code covers."""
     source: str = "cli"
     """Edge by which it was asked; the answer has to come the same way."""
+    sentence: Sentence | None = None
+    """How it was asked."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""
@@ -153,6 +155,8 @@ class Pending:
         assert self.question is not None, self
         unclear = self.intents[self.index]
         chosen = tuple(i for option in options for i in option.device_ids)
+        if self.question.param is not None:  # no devices: what is chosen is an argument
+            return self.filled_with(",".join(chosen)).intents
         bound = [replace(unclear, selector=Selector(device_ids=(*self.question.settled_ids, *chosen)))]
         if self.question.open_names:
             bound.append(replace(unclear, selector=replace(unclear.selector, names=self.question.open_names)))

@@ -190,7 +190,10 @@ class Executor:
         wanted = [None if c.is_removed else e for c, e in zip(decision.entries, kept, strict=True)]
         if [self._schedule.get(e.id) for e in kept] != wanted:
             return replace(failed(step.action, "ignored", "the schedule holds something else"), facts=decision.values)
-        return ActionResult(step.action, Status.DONE, facts=decision.values, reply_key=decision.reply_key)
+        ids = tuple(e.id for e in wanted if e is not None)
+        is_new = any(not c.entry.id for c in decision.entries)
+        facts = {**decision.values, **({"entries": ids, "is_new": is_new} if ids else {})}
+        return ActionResult(step.action, Status.DONE, facts=facts, reply_key=decision.reply_key)
 
 
 def _tried(tool: Tool, given: Any, args: Args) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agentkit.agent.resolve import Step
@@ -67,3 +68,17 @@ def worst(step: Step, results: list[ActionResult]) -> ActionResult:
     return ActionResult(
         step.action, found.status, found.reason, found.detail, own.state, own.attributes, found.facts, found.reply_key
     )
+
+
+def named_as_stopped(result: ActionResult, stopped: Sequence[str]) -> ActionResult:
+    """Let the result of a scene that was held back name the devices that were, not the scene."""
+    if result.reason != "denied" or not stopped:
+        return result
+    ids = tuple(dict.fromkeys(stopped))
+    return replace(result, facts={**result.facts, "devices": ids, "device_ids": ids})
+
+
+def not_run(step: Step) -> ActionResult:
+    """The result of a step of a dry run."""
+    key = "skipped.dry_run_question" if step.tool.is_query else None
+    return ActionResult(step.action, Status.SKIPPED, "dry_run", reply_key=key)

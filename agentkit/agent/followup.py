@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
+from agentkit.agent.calling_off import just_planned, planned_now, read_called_off, same_time
 from agentkit.agent.dialogue import Answered, Pending, Wanted
+from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.rewriting import framed, put_name, says_it, with_pronoun, without_asides
@@ -55,12 +57,18 @@ class FollowUps:
         talk, said = words.talk, {fold(turn.text.text, words), fold(turn.text.original, words)}
         if said & {fold(w, words) for w in talk.undo}:
             called_off = Answered(is_cancelled=True, why="the question was waved away")
-            return self._undo(turn) if dropped is None else called_off
+            if dropped is not None:
+                return called_off
+            return planned_now(turn, self.acting) or self._undo(turn)
+        if asks_what_was_missed(turn, self.acting, talk):
+            return told_missed(turn, self.acting)
+        if dropped is None and (ended := read_called_off(turn, self.acting, words, self._undo)):
+            return ended
         done = self._done(turn)
         if found := self._corrected(turn, done, dropped):
             return found
         if not done:
-            return None
+            return self._also_then(turn) if dropped is None else None
         if said & {fold(w, words) for w in talk.again}:
             once_more = tuple(_pinned(d) for d in done if d.intent.tool)
             nothing = End(Outcome.REFUSED, (Sentence("refused.not_understood"),))
@@ -201,6 +209,15 @@ class FollowUps:
             if like := self._like(turn, rest, done[0]):
                 return Answered(like, why="the last turn for more devices")
         return None
+
+    def _also_then(self, turn: Turn) -> Answered | None:
+        """What was just planned, for more devices at the same time."""
+        entry = just_planned(turn, self.acting)
+        if entry is None or len(entry.intents) != 1:
+            return None
+        base = Done(entry.intents[0], entry.intents[0].selector.device_ids)
+        found = self._also(turn, (base,))
+        return None if found is None else replace(found, when=same_time(entry, self.acting.now()))
 
     def _like(self, turn: Turn, rest: str, base: Done) -> tuple[Intent, ...]:
         """The last intent for other devices; empty if the rest names none, or names more than devices."""

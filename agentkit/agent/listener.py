@@ -15,7 +15,7 @@ from agentkit.agent.followup import FollowUps
 from agentkit.agent.memory import Done
 from agentkit.agent.pin import HIDDEN, read_code
 from agentkit.agent.question import which
-from agentkit.agent.rewriting import says_it
+from agentkit.agent.rewriting import framed, says_it
 from agentkit.agent.turn import End, Sentence, Turn, end_of
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
@@ -58,6 +58,7 @@ class Listener:
         with turn.timed("dialogue"):
             pending = None if said.is_dry_run else self.acting.dialogue.take(said.session, said.user, said.source)
             found = None if pending is None else self._answer(turn, pending)
+            found = found or (None if pending is None else self._held(turn, pending))
             if found is None and pending is not None:
                 turn.why.append("not an answer to the open question, which is dropped")
             found = found or self.follow_ups.read(turn, pending)
@@ -70,6 +71,19 @@ class Listener:
             if found.is_cancelled:
                 return End(Outcome.ANSWER, (Sentence("say.cancelled"),))
         return found
+
+    def _held(self, turn: Turn, pending: Pending) -> Answered | End | None:
+        """The open question once more, if the text only asks for patience or doubts; with a no behind it, a no."""
+        bare = turn.text.text.strip(" .,!?")
+        words = [self.words[x] for x in dict.fromkeys((turn.language, pending.language))]
+        behind = [(bare[m.end() :], w) for w in words for p in w.talk.holds if (m := p.match(bare))]
+        if any(rest and is_cancel(replace(turn.text, text=rest, original=rest), w) for rest, w in behind):
+            return Answered(is_cancelled=True, why="the question was waved away")
+        if pending.sentence is None or all(rest for rest, _ in behind):
+            return None
+        turn.why.append("neither an answer nor anything else: the open question stays")
+        turn.language = turn.language if turn.utterance.language else pending.language
+        return self.acting.ask_again(turn, pending)
 
     def _answer(self, turn: Turn, pending: Pending) -> Answered | End | None:
         """What the open question makes of the text, or None if the text stands for itself."""
@@ -125,6 +139,9 @@ class Listener:
         except DecoderError as err:
             turn.why.append(str(err))
             return End(Outcome.FAILED, (Sentence("failed.error"),))
+        if found.intents and (found.needs_confirmation or found.path == "model") and self._calls_off(turn):
+            turn.why.append(f"calls something off, so it is never a command: {found.why}")
+            return End(Outcome.REFUSED, (Sentence("planned.none_such"),))
         intents = self._with_gaps(turn, self.follow_ups.narrowed(turn, found.intents))
         turn.understanding, turn.path = replace(found, intents=intents), found.path
         turn.timings_ms.update(found.timings_ms)
@@ -146,6 +163,11 @@ class Listener:
         if len(ids) == 1 and not turn.utterance.is_dry_run:
             said = turn.utterance
             self.acting.memory.keep(said.session, said.user, (Done(Intent(""), tuple(ids)),), None)
+
+    def _calls_off(self, turn: Turn) -> bool:
+        """Whether the text has the form of calling something off, in an app that can say that nothing was planned."""
+        has_reply = self.acting.replies.has(turn.language, "planned.none_such")
+        return has_reply and any(framed(turn.text, self.words[turn.language].talk.cancels))
 
     def _find(self, turn: Turn) -> Understanding | End:
         """Understand the text, else what it becomes after the last turn; ask whom a pronoun means."""

@@ -8,7 +8,7 @@ ends the first one at once, because "it" would otherwise mean something older th
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agentkit.agent.execute import Moved
@@ -32,6 +32,8 @@ class _Session:
     done_until: float = 0.0
     moved: tuple[Moved, ...] = ()
     moved_until: float = 0.0
+    entries: tuple[str, ...] = ()
+    is_new: bool = False
 
 
 @dataclass
@@ -43,11 +45,23 @@ class Memory:
     max_sessions: int = 256
     _sessions: OrderedDict[str, _Session] = field(default_factory=OrderedDict)
 
-    def keep(self, session: str, user: str | None, done: Iterable[Done], moved: Iterable[Moved] | None) -> None:
-        """Remember a turn that ran; a question (moved is None) leaves what "undo" would put back."""
+    def keep(
+        self,
+        session: str,
+        user: str | None,
+        done: Iterable[Done],
+        moved: Iterable[Moved] | None,
+        *,
+        entries: Iterable[str] = (),
+        is_new: bool = False,
+    ) -> None:
+        """Remember a turn that ran; a question (moved is None) leaves what "undo" would put back.
+
+        `entries` are the ids of what the turn planned (`is_new`) or told of what is planned, in the order of telling.
+        """
         old = self._sessions.pop(session, None)
         end = self.clock() + self.ttl_s
-        new = _Session(user, tuple(done), end)
+        new = _Session(user, tuple(done), end, entries=tuple(entries), is_new=is_new)
         if moved is not None:
             new = replace(new, moved=tuple(moved), moved_until=end)
         elif old is not None and old.user == user:
@@ -59,12 +73,18 @@ class Memory:
     def forget(self, session: str) -> None:
         """Nothing was done in this turn, so nobody can refer to what was done before it."""
         if session in self._sessions:
-            self._sessions[session] = replace(self._sessions[session], done=())
+            self._sessions[session] = replace(self._sessions[session], done=(), entries=())
 
     def done(self, session: str, user: str | None) -> tuple[Done, ...]:
         """What the last turn did or answered. Empty if it did nothing, is too old, or was somebody else's."""
         kept = self._of(session, user)
         return kept.done if kept is not None and self.clock() < kept.done_until else ()
+
+    def entries(self, session: str, user: str | None, *, is_new: bool = False) -> tuple[str, ...]:
+        """Ids of what the last turn planned or told of what is planned; with `is_new` only what it planned."""
+        kept = self._of(session, user)
+        is_meant = kept is not None and self.clock() < kept.done_until and (kept.is_new or not is_new)
+        return kept.entries if kept is not None and is_meant else ()
 
     def moved(self, session: str, user: str | None) -> tuple[Moved, ...]:
         """What the last turn that moved anything sent. Empty if there is none, or it is too old."""
@@ -101,3 +121,16 @@ def spoken_of(done: Iterable[Done], view: HomeView, *, is_many: bool) -> Selecto
     devices = [device for i in dict.fromkeys(i for ids in groups for i in ids) if (device := view.device(i))]
     types = tuple(dict.fromkeys(d.type for d in devices))
     return Selector(device_ids=tuple(d.id for d in devices), types=types) if devices else None
+
+
+def told_entries(results: Iterable[ActionResult]) -> tuple[tuple[str, ...], bool]:
+    """Ids of the entries that results kept or told of, and whether they are new ones."""
+    ids: dict[str, None] = {}
+    is_new = False
+    for facts in (r.facts for r in results if r.status is Status.DONE):
+        ids.update(dict.fromkeys(facts.get("entries") or ()))
+        rows = facts.get("rows")
+        told = (facts, *(r for r in rows if isinstance(r, Mapping))) if isinstance(rows, list | tuple) else (facts,)
+        ids.update({str(row["entry"]): None for row in told if row.get("entry") and "entries" not in facts})
+        is_new = is_new or facts.get("is_new") is True
+    return tuple(ids), is_new

@@ -54,6 +54,10 @@ class Replies:
         """Languages there are sentences for."""
         return tuple(self._texts)
 
+    def known(self, language: str) -> str:
+        """That language, or the app's first if there are no sentences in it."""
+        return language if language in self._texts else next(iter(self._texts))
+
     def has(self, language: str, key: str) -> bool:
         """Tell whether there is a sentence of that key."""
         return key in self._texts[language]

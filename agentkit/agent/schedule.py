@@ -163,6 +163,16 @@ class Schedule:
             self._state.history.append(past)
             self._save_or_log()
 
+    def say_of_missed(self, say: Callable[[Past], str]) -> None:
+        """Give lines of what was missed a sentence, where they have none."""
+        with self._lock:
+            lines = self._state.history
+            for place, past in enumerate(lines):
+                if past.outcome == "missed" and not past.say:
+                    lines[place] = replace(past, say=say(past))
+            if lines:
+                self._save_or_log()
+
     def missed(self) -> tuple[Entry, ...]:
         """Entries that were due while nothing ran and wait for a decision."""
         return tuple(e for e in self.entries() if e.is_missed)

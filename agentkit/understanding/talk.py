@@ -57,12 +57,34 @@ class Talk:
     """Tool → the state that a question in the words of its command asks for ("关了吗")."""
     vague: Patterns = ()
     """Wishes about this home that leave open what to do; they are asked back."""
+    cancels: Patterns = ()
+    """Frames around what is to be called off ("cancel …"); group "rest"."""
+    just_now: tuple[str, ...] = ()
+    """What may stand in such a frame, besides pronouns, for what was just planned or done."""
+    cancel_alone: tuple[str, ...] = ()
+    """Whole utterances that call off what was just done too; the other words of `cancel` only call off a plan."""
+    holds: Patterns = ()
+    """Whole utterances that neither answer an open question nor drop it ("wait", "are you sure")."""
+    missed: Patterns = ()
+    """Whole utterances that ask what was due while nothing ran."""
     digits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Digit → its words, for a code that is spoken."""
 
 
-_PATTERNS = ("also", "corrections", "asides", "pronouns", "many", "starts", "questions", "vague")
-_FRAMES = ("also", "corrections")
+_PATTERNS = (
+    "also",
+    "corrections",
+    "asides",
+    "pronouns",
+    "many",
+    "starts",
+    "questions",
+    "vague",
+    "cancels",
+    "holds",
+    "missed",
+)
+_FRAMES = ("also", "corrections", "cancels")
 """Patterns that stand around something."""
 _TABLES = ("ordinals", "digits")
 

@@ -66,8 +66,8 @@ class Sentence:
         return "".join(next(marks).text if c in MARKS else c for c in (self.text if text is None else text))
 
 
-def marked(text: str, words: TimeWords) -> Sentence:
-    """Replace every time in a sentence by a mark."""
+def marked(text: str, words: TimeWords, *, is_time: bool = False) -> Sentence:
+    """Replace every time in a sentence by a mark; with `is_time` a number alone may be one."""
     sentence = Sentence(text)
     _mark(sentence, words.dates, DATE, lambda m: _date(m, words))
     for days, offset, part in sorted(words.days, key=lambda row: -len(row[0].pattern)):
@@ -78,7 +78,8 @@ def marked(text: str, words: TimeWords) -> Sentence:
             sentence.put(duration.start, duration.end, DURATION, duration.seconds)
     for pattern, numbers, is_plural in words.weekdays:
         _mark(sentence, (pattern,), WEEKDAYS if is_plural else WEEKDAY, lambda m, d=numbers: d)  # type: ignore[misc]
-    _mark(sentence, words.weak_clocks, CLOCK, lambda m: _bare(_clock(m, words)))
+    weak = (*words.weak_clocks, *(words.bare_clocks if is_time else ()))
+    _mark(sentence, weak, CLOCK, lambda m: _bare(_clock(m, words)))
     return sentence
 
 

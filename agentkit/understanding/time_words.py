@@ -31,12 +31,14 @@ Patterns = tuple[re.Pattern[str], ...]
 _TABLES = ("units", "amounts", "parts", "days", "weekdays")
 _FRAMES = ("frames", "refused")
 _CLOCKS = ("clocks", "weak_clocks", "dates")
+_BARE = "bare_clocks"
 _CLOCK_TIME = Scalar("a time such as 12:00", lambda x: re.fullmatch(r"\d{1,2}:\d\d", str(x)) is not None)
 _SHAPE = Keys(
     {
         **dict.fromkeys(_TABLES, MapOf(WORDS)),
         **dict.fromkeys(_FRAMES, MapOf(PATTERNS)),
         **dict.fromkeys(_CLOCKS, PATTERNS),
+        _BARE: PATTERNS,
         **dict.fromkeys(("months", "halves", "joiners", "counters", "plural_weekdays"), WORDS),
         "fixed": MapOf(_CLOCK_TIME),
     },
@@ -58,6 +60,8 @@ class TimeWords:
     fixed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     clocks: Patterns = ()
     weak_clocks: Patterns = ()
+    bare_clocks: Patterns = ()
+    """Numbers that are a time only where nothing but a time can be meant: in an alarm, or as the answer to "when"."""
     days: tuple[tuple[re.Pattern[str], int, str | None], ...] = ()
     weekdays: tuple[tuple[re.Pattern[str], tuple[int, ...], bool], ...] = ()
     """Pattern, days, and whether the word is a plural, which says "every" by itself."""
@@ -111,6 +115,7 @@ def read_time_words(raw: Mapping[str, Any]) -> TimeWords:
         fixed={w.lower(): _clock(text) for w, text in raw["fixed"].items()},
         clocks=_compile(raw["clocks"], fill),
         weak_clocks=_compile(raw["weak_clocks"], fill),
+        bare_clocks=_compile(raw.get(_BARE) or (), fill),
         days=tuple(_day(key, found) for key, found in raw["days"].items()),
         weekdays=tuple(row for key, found in raw["weekdays"].items() for row in _weekday(key, found, plural)),
         dates=_compile(raw["dates"], fill),

@@ -34,6 +34,10 @@ class Reading:
     """Acts of the first phrase: "is my alarm set" asks, "set my alarm" does not."""
     area: str | None = None
     name: str | None = None
+    is_many: bool = False
+    """The noun means all of its kind ("my alarms")."""
+    names_anything: bool = False
+    """The noun is a reminder, which is called by what it reminds of."""
     is_wake: bool = False
     """A phrase ("wake me") is the noun, which has no name of its own."""
     is_reminder: bool = False
@@ -58,16 +62,25 @@ def plain_text(text: str) -> str:
 
 
 def take_noun(reading: Reading, own: TimerWords) -> bool:
-    """Find what the sentence is about; the last noun counts, a second one may follow it ("timer timer")."""
-    for kind, phrases in (("plan", own.plan), ("alarm", own.alarm), ("timer", own.timer)):
+    """Find what the sentence is about; the last noun counts, a second one may follow it ("timer timer").
+
+    What follows "remind me" is what to be reminded of, whatever nouns are in it.
+    """
+    remind = _pattern(own.acts.get("remind", ())).search(reading.text)
+    if remind is not None and _is_noun(remind.end(), reading, own):
+        remind = None
+    for kind, phrases in (("plan", own.plan), ("alarm", own.alarm), ("timer", own.timer), ("alarm", own.reminder)):
         found = list(_pattern(phrases).finditer(reading.text)) if phrases else []
+        if remind is not None and (phrases is own.reminder or (found and remind.start() < found[0].start())):
+            break
         if found:
             reading.kind, reading.noun = kind, found[-1].span()
             if kind == "plan" and _pattern(own.timer).search(reading.text[: reading.noun[0]]):
                 continue  # "schedule a timer"
+            reading.is_many = found[-1].group(0) in own.many
+            reading.names_anything = phrases is own.reminder
             reading.take(*reading.noun)
             return True
-    remind = _pattern(own.acts.get("remind", ())).search(reading.text)
     wake = remind or _pattern(own.acts.get("wake", ())).search(reading.text)
     if wake is None:
         return False
@@ -75,6 +88,13 @@ def take_noun(reading: Reading, own: TimerWords) -> bool:
     reading.acts.add("set")
     reading.take(*wake.span())
     return True
+
+
+def _is_noun(end: int, reading: Reading, own: TimerWords) -> bool:
+    """Whether "remind" ends a sentence that asks for reminders or cancels one, so that it means the thing."""
+    phrases = {a: own.acts.get(a, ()) for a in ("cancel", "status", "all")}
+    is_last = not _without(reading.text[end:], (*own.fillers, *(p for ps in phrases.values() for p in ps))).strip()
+    return is_last and any(_pattern(phrases[a]).search(reading.text) for a in ("cancel", "status"))
 
 
 def take_named_device(reading: Reading, own: TimerWords, view: HomeView) -> bool:
@@ -171,6 +191,14 @@ def take_name(reading: Reading, original: str, words: Words) -> bool:
     if len(names) > 1 or reading.device_name is not None:
         return len(names) == 1
     return not reading.is_wake and _is_name(names[0], words)
+
+
+def left_over(reading: Reading, original: str, words: Words) -> str | None:
+    """All words that have no meaning yet, as one name."""
+    hits = (h for h in re.finditer(rf"[^{_GAP}]+", reading.text) if _without(h.group(0), words.timers.fillers).strip())
+    pieces = [(h.start(), *_trim(h.group(0), words.timers.fillers)) for h in hits]
+    joiner = " " if original.isascii() else ""
+    return joiner.join(original[at + left : at + left + len(piece)] for at, piece, left in pieces if piece) or None
 
 
 def _is_name(text: str, words: Words) -> bool:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from agentkit.types import Intent, Kind, Understanding, Value
 from agentkit.understanding.durations import Duration, find_durations
+from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.timer_pieces import (
     Reading,
     is_device,
+    left_over,
     plain_text,
     take_acts,
     take_area,
@@ -43,12 +45,17 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
         return _read_alarm(text, reading, words, view)
     reading.durations = find_durations(reading.text, words.time)
     for duration in reading.durations:
+        amount = Reading(reading.text[duration.start : duration.end])
+        take_acts(amount, own)
+        reading.acts |= amount.acts & {"add"}  # "five more minutes"
         reading.take(duration.start, duration.end)
     if reading.kind == "timer" and reading.device_name is None:
         take_area(reading, words, view)
     take_acts(reading, own)
     if not take_name(reading, text.text, words):
-        return _NOTHING
+        if reading.kind != "plan" or "cancel" not in reading.acts or guard(text.text, words) is not None:
+            return _NOTHING
+        reading.name = left_over(reading, text.text, words)  # whatever it is: a plan that is called off is no command
     intent = _plan_intent(reading) if reading.kind == "plan" else _timer_intent(reading, text)
     return _NOTHING if intent is None else _calls(intent)
 
@@ -79,7 +86,7 @@ def _timer_intent(reading: Reading, text: Normalised) -> Intent | None:
     if act != "set" and (starts or act not in ("add", "subtract")):
         for duration in (*starts, *(amounts if act not in ("add", "subtract") else ())):
             args["start_seconds"] = plain(duration.seconds)
-    if act == "cancel" and "all" in reading.acts:
+    if act == "cancel" and ("all" in reading.acts or (reading.is_many and set(args) <= {"area"})):
         return Intent("cancel_all_timers", {k: v for k, v in args.items() if k == "area"})
     return Intent(_TOOLS[act], args)
 
@@ -130,7 +137,8 @@ def _plan_intent(reading: Reading) -> Intent | None:
     if reading.durations:
         return None
     if "cancel" in reading.acts:
-        args: dict[str, Value] = {"scope": "all"} if "all" in reading.acts else {}
+        is_all = "all" in reading.acts or (reading.is_many and not reading.name)
+        args: dict[str, Value] = {"scope": "all"} if is_all else {}
         return Intent("cancel_schedule", args | ({"name": reading.name} if reading.name else {}))
     if "status" in reading.acts and not reading.name:
         return Intent("list_schedules")
@@ -141,6 +149,9 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     """An alarm has a clock time; with a length of time it is a timer."""
     own = words.timers
     found = find_when(text.text, words.time)
+    if found.when is None and found.problem in (None, "vague") and not reading.is_reminder:
+        again = find_when(text.text, words.time, is_time=True)
+        found = found if again.when is None else again
     source = found.rest or text.text
     length = find_durations(text.text, words.time) if found.problem == "duration" else []
     acts = Reading("" if reading.is_reminder else reading.text)
@@ -157,7 +168,9 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     if not inner.is_reminder:
         take_acts(inner, own)
     if not take_name(inner, source, words):
-        return _NOTHING
+        if not inner.names_anything or "cancel" not in inner.acts or guard(text.text, words) is not None:
+            return _NOTHING
+        inner.name = left_over(inner, source, words)
     args: dict[str, Value] = {"name": inner.name} if inner.name else {}
     when = found.when
     if inner.is_reminder:
@@ -171,7 +184,8 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
     if when is not None:
         args["time"] = when.spec()
     if "cancel" in inner.acts:
-        return _calls(Intent("cancel_alarm", args))
+        is_all = "all" in inner.acts or (reading.is_many and not args)
+        return _calls(Intent("cancel_alarm", args | ({"scope": "all"} if is_all else {})))
     is_asked = "status" in inner.acts and ("set" not in inner.acts or "set" not in inner.first)
     if is_asked or (text.is_question and not text.is_request):
         return _calls(Intent("alarm_status", args))

@@ -20,6 +20,10 @@ class TimerWords:
     timer: tuple[str, ...] = ()
     alarm: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
+    reminder: tuple[str, ...] = ()
+    """Nouns for an alarm that says something."""
+    many: tuple[str, ...] = ()
+    """Those of these words that mean all there are ("cancel the alarms")."""
     acts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Each of ACTS → phrases; what follows one of remind is what to be reminded of."""
     left: tuple[str, ...] = ()

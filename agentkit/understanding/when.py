@@ -41,9 +41,12 @@ class _Parts:
     halves: list[str] = field(default_factory=list)
 
 
-def find_when(text: str, words: TimeWords) -> Found:
-    """Find the time of a sentence. Without one, `when` and `problem` are None."""
-    sentence = marked(text, words)
+def find_when(text: str, words: TimeWords, *, is_time: bool = False) -> Found:
+    """Find the time of a sentence. Without one, `when` and `problem` are None.
+
+    `is_time`: only a time can be meant, so a number alone is one ("an alarm for seven").
+    """
+    sentence = marked(text, words, is_time=is_time)
     if not sentence.marks and not any(_search(words.refused.get("sun", ()), sentence.text)):
         fixed = [p for name in ("every_part", "part") for p in words.frames.get(name, ())]
         if not any(p.search(sentence.text) for p in fixed):

@@ -47,12 +47,14 @@ def reminder(home: View, message: str, seconds: Seconds = None, time: str = "") 
 
 
 @tool()
-def cancel_alarm(home: View, time: str = "", name: str = "") -> Decision:
-    """Cancel an alarm; without a time or name the next one."""
+def cancel_alarm(home: View, time: str = "", name: str = "", scope: str = "") -> Decision:
+    """Cancel an alarm; without a time or name the next one, or all."""
     found = _fitting(home, time, name)
     if not found:
         is_other = bool(_alarms(home)) and bool(time or name)
         return Decision(reason="no_such_alarm" if is_other else "no_alarm")
+    if scope == "all" and len(found) > 1:
+        return Decision(entries=tuple(EntryChange(a, is_removed=True) for a in found), values={"count": len(found)})
     return Decision(entries=(EntryChange(found[0], is_removed=True),), values=facts(home, found[0]))
 
 
@@ -84,7 +86,7 @@ def cancel_schedule(home: View, name: str = "", scope: str = "") -> Decision:
     if name:
         plans = [p for p in plans if _folded(name) in _folded(p.text)]
     if not plans:
-        return Decision(reason="no_plan")
+        return Decision(reason="no_such_plan" if _plans(home) else "no_plan")
     if scope == "all":
         changes = tuple(EntryChange(p, is_removed=True) for p in plans)
         return Decision(entries=changes, values={"count": len(plans)})
@@ -108,7 +110,7 @@ def _entry(home: View, due: datetime) -> Entry:
 
 def facts(home: View, entry: Entry) -> dict[str, Any]:
     """What can be said of an alarm or plan."""
-    values: dict[str, Any] = {"name": entry.name, "command": entry.text}
+    values: dict[str, Any] = {"name": entry.name, "command": entry.text, "entry": entry.id}
     if entry.due is None:
         return {k: v for k, v in values.items() if v}
     values |= {"time": entry.due.strftime("%H:%M"), "left": entry.seconds_left(home.now)}

@@ -128,7 +128,12 @@ def timers_of(home: View) -> list[Entry]:
 
 def facts(home: View, timer: Entry) -> dict[str, Any]:
     """What can be said of a timer."""
-    values = {"name": timer.name, "duration": timer.duration_s, "left": timer.seconds_left(home.now)}
+    values: dict[str, Any] = {
+        "name": timer.name,
+        "entry": timer.id or None,
+        "duration": timer.duration_s,
+        "left": timer.seconds_left(home.now),
+    }
     area = home.area_name(timer.area)
     values |= {"time": None if timer.due is None else timer.due.strftime("%H:%M"), "area": timer.area if area else None}
     return {k: v for k, v in values.items() if v is not None}
