@@ -28,7 +28,7 @@ from agentkit.yaml_lines import load_yaml, parse_yaml
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "docs" / "app.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(?:python|yaml)\n# (\S+\.(?:py|yaml))\n(.*?)```", GUIDE, re.S)
-NO_KEYS = {"language", "talk", "time", "timers", "folded"}
+NO_KEYS = {"language", "talk", "time", "timers", "folded", "parsed"}
 """Fields of Words that come from elsewhere than words/LANGUAGE.yaml, or from its other fields."""
 
 

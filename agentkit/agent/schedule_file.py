@@ -14,6 +14,7 @@ from typing import Any
 
 from agentkit.devices.store import write_atomically
 from agentkit.planned import Entry, Past, entry_from_dict, entry_to_dict, from_text, to_text
+from agentkit.types import Selector
 
 log = logging.getLogger(__name__)
 
@@ -171,7 +172,7 @@ def _checked(entry: Entry) -> Entry:
     ):
         raise ValueError("its rule names a time or day that does not exist")
     for intent in entry.intents:
-        fields = [v for k, v in vars(intent.selector).items() if k not in ("device_class", "is_all")]
+        fields = [v for k, v in vars(intent.selector).items() if isinstance(getattr(Selector(), k), tuple)]
         if not all(isinstance(v, tuple) and all(isinstance(x, str) for x in v) for v in fields):
             raise TypeError("what selects the devices is no list of names")
     return entry

@@ -25,6 +25,7 @@ from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
+from agentkit.understanding.refusing import Refuser, unknown
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
@@ -32,7 +33,6 @@ from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
-from agentkit.understanding.unknown import is_lacking, unknown_name
 from agentkit.understanding.when import find_when
 from agentkit.understanding.withheld import cut_guard, quoted_command, told
 from agentkit.understanding.words import Words
@@ -69,8 +69,7 @@ class Understander:
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
         self._questions = QuestionTier(templates.phrases, tools, words)
-        self._proposer = Proposer(self._phrases, tools, words)
-        self._naming = templates.phrases.naming
+        self._refuser = Refuser(self._phrases, Proposer(self._phrases, tools, words), templates.phrases.naming, words)
         self._model = model
         before = (self._timers, self._sure, self._planned, self._guarded, self._asked_here, self._mixed, self._heard)
         self._tiers = (
@@ -175,7 +174,7 @@ class Understander:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
         words = self._words[text.language]
         name = other_thing(fold(joined(text.text, words), words), self._phrases.lexicon(view, words), view, words)
-        return Understanding(Kind.NONE) if name is None else _unknown(Understanding(Kind.REFUSE, path="none"), name)
+        return Understanding(Kind.NONE) if name is None else unknown(Understanding(Kind.REFUSE, path="none"), name)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:
         """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
@@ -230,7 +229,7 @@ class Understander:
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
+            return replace(self._refuser.named(self._refuser.refuse(rest, view), rest, view), timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
             return Understanding(Kind.NONE, timings_ms=timings)
         return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
@@ -284,29 +283,5 @@ class Understander:
         return heard_as(text, view, self._words[text.language], self._phrases, self._match, self._tools)
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
-        found = self._model.understand(text, view) if self._model is not None else self._refuse(text, view)
-        return self._named(found, text, view)
-
-    def _named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
-        """A refusal that names the device the home lacks, if that is why."""
-        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
-            return found
-        words = self._words[text.language]
-        lexicon = self._phrases.lexicon(view, words)
-        name = unknown_name(text.text, lexicon, words, self._naming)
-        if name is not None and is_lacking(name, lexicon):
-            return _unknown(found, name)
-        if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:
-            return proposed
-        return found if name is None else _unknown(found, name)
-
-    def _refuse(self, text: Normalised, view: HomeView) -> Understanding:
-        words = self._words[text.language]
-        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
-        key = "not_understood" if is_home else "not_home"
-        return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
-
-
-def _unknown(found: Understanding, name: str) -> Understanding:
-    """The refusal that names what this home lacks."""
-    return replace(found, reply_key="unknown_device", reply_values={"name": name}, why=f"{name!r} is unknown here")
+        found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
+        return self._refuser.named(found, text, view)
