@@ -159,7 +159,7 @@ class Listener:
 
     def _keep_named(self, turn: Turn, found: Understanding) -> None:
         """Let "it" mean the device that was named without a verb."""
-        ids = found.reply_values.get("ids", ()) if found.kind is Kind.ASK else ()
+        ids = found.reply_values["ids"] if _names_alone(found) else ()
         if len(ids) == 1 and not turn.utterance.is_dry_run:
             said = turn.utterance
             self.acting.memory.keep(said.session, said.user, (Done(Intent(""), tuple(ids)),), None)
@@ -177,14 +177,15 @@ class Listener:
             if self._is_whole(found := self.understander.understand(text, turn.view)):
                 return found
         found = self.understander.understand(turn.text, turn.view)
-        if found.kind not in (Kind.NONE, Kind.REFUSE) or found.reply_key not in NOT_HEARD:
+        is_bare = _names_alone(found)  # "is it on" names a device too: what came before may tell what is asked of it
+        if not is_bare and (found.kind not in (Kind.NONE, Kind.REFUSE) or found.reply_key not in NOT_HEARD):
             return found
         for longer in self.follow_ups.spelled_out(turn, text):
             if self._is_whole(again := self.understander.understand(longer, turn.view)):
                 return again
             if again.kind is Kind.REFUSE and again.reply_key not in NOT_HEARD:
                 found = again  # a reason, such as a time, says more than "not understood"
-        unbound = self._unbound(turn, text)
+        unbound = None if is_bare else self._unbound(turn, text)
         if unbound is None:
             return found
         intents, when = unbound.intents, unbound.when
@@ -231,3 +232,8 @@ class Listener:
 def is_unclear(found: Understanding) -> bool:
     """Whether the tiers made nothing of a sentence, which is more than refusing it for a reason."""
     return found.kind in (Kind.NONE, Kind.REFUSE) and found.reply_key in UNCLEAR
+
+
+def _names_alone(found: Understanding) -> bool:
+    """Whether it asks what to do with devices that were named without a verb."""
+    return found.kind is Kind.ASK and "ids" in found.reply_values

@@ -55,7 +55,7 @@ def test_file_that_cannot_be_read_is_kept_aside_and_the_home_starts(tmp_path: Pa
     schedule = opened(path)
 
     assert schedule.entries() == ()
-    assert len(schedule.warnings) == 2
+    assert len(schedule.warnings) == 1
     assert "\n" not in schedule.warnings[0]
     assert (tmp_path / "schedule.json.corrupt-1").read_bytes() == data
     schedule.add(timer())
