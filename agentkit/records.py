@@ -96,7 +96,7 @@ def area_of(record: Record, home: Home, kinds: Iterable[tuple[str, str]] = ()) -
         wanted = record.area.casefold()
         found = (a.id for a in home.areas if wanted in (a.id.casefold(), *(n.casefold() for n in a.names)))
         return next(found, None)
-    heard_by = next((d.area for d in home.devices if d.id == record.device), None)
+    heard_by = next((d.area for d in home.devices if record.device in (d.id, d.id.rpartition(".")[2])), None)
     if heard_by or not record.is_implicit:
         return heard_by
     text = record.text.casefold()

@@ -46,6 +46,8 @@ class Selector:
     device_class: str | None = None
     is_all: bool = False
     """Everything of the kind in the whole home was asked for, so the speaker's room is no default."""
+    is_one: bool = False
+    """One device was asked for, so of several it is asked which."""
 
 
 @dataclass(frozen=True)

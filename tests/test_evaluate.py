@@ -169,6 +169,7 @@ def test_the_speakers_room_is_passed_on() -> None:
         (Record("r", "on", area="Attic"), None),
         (Record("r", "on"), None),
         (Record("r", "on", device="media_player.tv"), "den"),
+        (Record("r", "on", device="tv"), "den"),
         (Record("r", "light on", is_implicit=True), "den"),
         (Record("r", "music on", is_implicit=True), "den"),
     ],

@@ -21,6 +21,7 @@ from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Resolved, Step
 from agentkit.agent.scene_guard import Judge, consent
 from agentkit.agent.schedule import Schedule
+from agentkit.agent.settling import settled
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
 from agentkit.agent.undo import RESTORE, RESTORE_TOOL
 from agentkit.devices.view import View
@@ -79,6 +80,9 @@ class Acting:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
         with turn.timed("resolve"):
             bound = bind(meant.intents, turn.view, self.known)
+            if meant.when is None and bound.question is not None:
+                judged = self.judge(turn.utterance.user, turn.utterance.source).of
+                bound = settled(bound, turn.view, self.tools, self.executor.decide_all, judged)
             turn.calls = (
                 bound.calls(is_running=False) if meant.when is None else (planned_call(bound, meant.when, None),)
             )

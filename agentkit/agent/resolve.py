@@ -13,6 +13,7 @@ from agentkit.agent.question import Question, which
 from agentkit.devices.adapter import Device
 from agentkit.types import Action, Args, Intent, Selector
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import has_word
 from agentkit.understanding.tools import Tool
 
 PLURAL = frozenset({"any", "all", "which", "how_many"})
@@ -77,6 +78,8 @@ def resolve(intent: Intent, view: HomeView, tool: Tool, speaker_area: str | None
         return missing
     if selector.device_ids:
         found = _by_id(selector.device_ids, view, tool)
+        if selector.is_one and isinstance(found, tuple) and len(found) > 1:
+            found = which(found, view)
     elif selector.names:
         found = _by_names(selector, view, tool, speaker_area)
     else:
@@ -146,8 +149,15 @@ def _by_name(name: str, selector: Selector, view: HomeView, tool: Tool, speaker_
     fitting = _narrow(able, lambda d: _is_kind(d, selector))
     if selector.is_all or len(selector.areas) > 1 or len(fitting) == 1:
         return fitting
-    near = tuple(d for d in fitting if speaker_area is not None and d.area == speaker_area) or fitting
+    near = tuple(d for d in fitting if speaker_area is not None and d.area == speaker_area)
+    near = near or _in_own_room(name, fitting, view)
     return near if len(near) == 1 or tool.is_query else which(near, view, name=name)
+
+
+def _in_own_room(name: str, devices: tuple[Device, ...], view: HomeView) -> tuple[Device, ...]:
+    """Of devices with one name those in the room that the name tells: "bedroom lamp" of three that are called so."""
+    rooms = {d.id: area.names for d in devices if (area := view.area(d.area)) is not None}
+    return _narrow(devices, lambda d: any(has_word(name, room) for room in rooms.get(d.id, ())))
 
 
 def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None, *, asks_of_all: bool) -> Found:
@@ -162,14 +172,13 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
         return placed
     if not (selector.types or selector.device_class) and len({d.type for d in placed}) > 1:
         return which(placed, view)  # "turn on" alone, or with a room alone, says no kind: everything is never meant
-    if has_place:
-        return placed
-    if asks_of_all:
+    if (has_place and not selector.is_one) or asks_of_all:
         return placed
     near = tuple(d for d in placed if speaker_area is not None and d.area == speaker_area)
-    if near or len(placed) == 1 or tool.is_query:
-        return near or placed
-    return which(placed, view)
+    found = near or placed
+    if len(found) == 1 or tool.is_query or (near and not selector.is_one):
+        return found
+    return which(found, view)
 
 
 def _can(device: Device, tool: Tool) -> bool:

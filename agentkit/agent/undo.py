@@ -66,7 +66,7 @@ def plan_undo(moved: Sequence[Moved], view: HomeView, tools: Mapping[str, Tool],
         before, keys = first[device_id].before, changed[device_id]
         wanted = Change(before.state if "" in keys else None, {k: before.attributes.get(k) for k in keys if k})
         device = view.device(device_id)
-        if device is not None and _is_so(device, wanted):
+        if device is not None and is_so(device, wanted):
             continue
         intent = None if device is None else _intent(wanted, device, first[device_id].tool, tools, decide)
         if intent is None:
@@ -105,7 +105,7 @@ def _intent(wanted: Change, device: Device, undone: str, tools: Mapping[str, Too
     return Intent(RESTORE, {"state": wanted.state, "attributes": attributes, "undone": undone}, selector)
 
 
-def _is_so(device: Device, wanted: Change) -> bool:
+def is_so(device: Device, wanted: Change) -> bool:
     """Whether a device is as wanted already; a change that names nothing tells nothing."""
     is_same = wanted.state is None or same(device.state, wanted.state)
     has_content = wanted.state is not None or bool(wanted.attributes)

@@ -44,12 +44,14 @@ def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:
 
 
 def singled(found: Understanding, text: Normalised, view: HomeView, words: Words) -> Understanding:
-    """The reading with "the lamp" as what is called a lamp; where more than one is left, it is asked about first."""
+    """The reading with "the lamp" as what is called a lamp; where more than one is left, it is asked which."""
     said = f" {fold(text.text, words)} "
     word = next((w for w in words.singles if f" {w} " in said), "")
-    if not word or found.kind is not Kind.CALLS:
+    if found.kind is not Kind.CALLS:
         return found
-    intents, is_sure = [], True
+    if not word:
+        return replace(found, intents=tuple(_as_called(i, said, view, words) for i in found.intents))
+    intents = []
     for intent in found.intents:
         selector = intent.selector
         is_kind = any(word in words.kinds.get(t, ()) for t in selector.types)
@@ -58,9 +60,26 @@ def singled(found: Understanding, text: Normalised, view: HomeView, words: Words
             continue
         reached = reached_by(selector, view)
         called = tuple(d for d in reached if any(has_word(n, word) for n in d.names)) or reached
-        is_sure = is_sure and len(called) < 2
-        intents.append(replace(intent, selector=Selector(device_ids=tuple(d.id for d in called), types=selector.types)))
-    return replace(found, intents=tuple(intents), needs_confirmation=found.needs_confirmation or not is_sure)
+        one = Selector(device_ids=tuple(d.id for d in called), types=selector.types, is_one=True)
+        intents.append(replace(intent, selector=one))
+    return replace(found, intents=tuple(intents))
+
+
+def _as_called(intent: Intent, said: str, view: HomeView, words: Words) -> Intent:
+    """The call on the one device of a room that is called by its kind: "the hall light" is no lamp beside it."""
+    selector = intent.selector
+    word = next((w for w in words.definites if f" {w} " in said), "")
+    if not word or not selector.areas or selector.names or selector.device_ids:
+        return intent
+    if not any(word in words.kinds.get(t, ()) for t in selector.types):
+        return intent
+    reached = reached_by(selector, view)
+    called = [d for d in reached if any(has_word(n, word) for n in d.names)]
+    others = {w for t in selector.types for w in words.kinds.get(t, ()) if w not in (word, f"{word}s")}
+    is_clear = all(d in called or any(n.lower().split()[-1] in others for n in d.names) for d in reached)
+    if len(called) != 1 or not is_clear:
+        return intent
+    return replace(intent, selector=Selector(device_ids=(called[0].id,), types=selector.types))
 
 
 def is_for_one(intent: Intent, view: HomeView) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,11 @@ from agentkit.understanding.tools import Tool
 SETTING = "set"
 """The act that only a value makes complete."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
+_FEELS = frozenset({"warmer", "cooler"})
+_CHANGES = _FEELS | {"up", "down"}
+_DEGREES = frozenset({"degrees", "celsius", "fahrenheit"})
+_LEAST_DEGREES, _LEAST_PERCENT = 16, 40
+"""Numbers from here on are no small difference but what is to be reached."""
 _DOWN_TO_NOTHING = frozenset({"close", "off"})
 _NAMED = (Role.NAME, Role.PART, Role.HINT)
 _THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
@@ -54,6 +60,10 @@ class ClauseReader:
             group = group + Group((Item(Role.KIND, suffix, 0, 0),))
         if act in _DOWN_TO_NOTHING and all(v.value == "100" for v in group.values if v.role is Role.LEVEL):
             group = Group(tuple(i for i in group.items if i.role is not Role.LEVEL))  # "close it fully"
+        if _is_goal(act, group):
+            group = Group(tuple(i for i in group.items if i.role is not Role.SLIGHT))
+            topics |= {"temperature"} & set(self.phrases.topics) if act in _FEELS else set()
+            return self._read_values(SETTING, topics, group, before)
         takes_values = group.values and act in _TAKES_VALUES and (act not in ("up", "down") or _is_wanted(group))
         found = self._read_values(act, topics, group, before) if takes_values else ()
         return found or self._read_rule(act, topics, group, before)
@@ -179,6 +189,20 @@ def _slightly(rule: ActRule, args: Mapping[str, Value], *, is_usual: bool) -> di
 def _is_wanted(group: Group) -> bool:
     """Whether "up" or "down" comes with a value to reach, not with a difference."""
     return group.has(Role.TO) or any(v.role is not Role.NUMBER for v in group.values)
+
+
+def _is_goal(act: str, group: Group) -> bool:
+    """Whether a number beside "a little" or "cooler" is too large for a difference: "a bit cooler, 21 degrees"."""
+    numbers = [v.number for v in group.values if v.role is Role.NUMBER]
+    is_slight = group.has(Role.SLIGHT)
+    if len(numbers) != 1 or len(group.values) != 1 or group.has(Role.BY) or not (is_slight or act in _FEELS):
+        return False
+    if group.has(Role.TO):
+        return act in _CHANGES
+    units = set(group.of(Role.UNIT))
+    is_degrees = units <= _DEGREES and (bool(units) or group.has(Role.TOPIC) or act in _FEELS)
+    low = _LEAST_PERCENT if is_slight and units == {"percent"} else _LEAST_DEGREES if is_degrees else math.inf
+    return act in _CHANGES and numbers[0] >= low
 
 
 def _is_unclear(group: Group) -> bool:

@@ -63,6 +63,12 @@ def held_to(
         return whole if is_idle or not reached else refusal
     if len(near) == count.n:
         return rest
+    if count.n == 1:
+        one = (
+            replace(i, selector=replace(i.selector, is_one=True, is_all=False)) if i in moved else i
+            for i in rest.intents
+        )
+        return replace(rest, intents=tuple(one))
     if len(everywhere) == count.n:
         wide = (replace(i, selector=replace(i.selector, is_all=True)) if i in moved else i for i in rest.intents)
         return replace(rest, intents=tuple(wide))

@@ -33,6 +33,7 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
     folded_rows = [(fold(n, words), role, value) for n, role, value in rows]
     yield from variants(folded_rows, taken, words)
     yield from (Entry(text, Role.AREA, area) for text, area in _rooms(view, words) if text not in taken)
+    yield from _by_place(view, words)
     kinds = kind_words(words)
     for device in view.devices:
         for name in device.names:
@@ -81,6 +82,20 @@ def _rooms(view: HomeView, words: Words) -> Iterator[tuple[str, str]]:
         meant = [area for area, own in names if own & spellings_of]
         if len(meant) == 1:
             yield from ((text, meant[0]) for text in spellings_of)
+
+
+def _by_place(view: HomeView, words: Words) -> Iterator[Entry]:
+    """What the only device of a type in rooms of a sort is called by them, unless a name of the home says so."""
+    names = [n for d in view.devices for n in d.names] + [n for a in view.areas for n in a.names]
+    named = [fold(n, words) for n in names]
+    for key, listed in words.called_by_place.items():
+        device_type, _, called = key.partition(".")
+        rooms = {fold(w, words) for w in listed}
+        areas = {a.id for a in view.areas if any(fold(n, words) in rooms for n in a.names)}
+        there = [d for d in view.devices if d.type == device_type and d.area in areas]
+        if len(there) == 1 and not any(has_word(n, called) for n in named):
+            kinds = (f" {k}" for k in words.kinds.get(device_type, ()) if not called.endswith(k))
+            yield from (Entry(fold(called + k, words), Role.NAME, there[0].name) for k in ("", *kinds))
 
 
 def _with_synonyms(text: str, words: Words) -> Iterator[str]:

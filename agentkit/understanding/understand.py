@@ -112,6 +112,8 @@ class Understander:
         words = self._words[text.language]
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
+        if (found := self._meanwhile(text, view, words)).kind in (Kind.CALLS, Kind.ASK):
+            return found
         below = unsigned(text, words)
         cold = None if below is None else signed(self._understand(below[0], view, words), below[1], self._tools)
         if cold is not None:
@@ -122,6 +124,12 @@ class Understander:
             return found
         rest = self._understand(without_count(text, count), view, words)
         return held_to(count, found, rest, view, self._tools)
+
+    def _meanwhile(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
+        """A command beside what the speaker does meanwhile, which may be when it is to end: it is asked about."""
+        bare = next((b for p in words.asides if (b := p.sub("", text.text)) != text.text), "")
+        found = self.understand(replace(text, text=bare), view) if bare else Understanding(Kind.NONE)
+        return Understanding(Kind.NONE) if is_question(found, self._tools) else replace(found, needs_confirmation=True)
 
     def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
         """Understand a sentence whatever it counts."""

@@ -29,6 +29,9 @@ class Words:
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
     place_synonyms: Table = field(default_factory=dict)
     """Any key → words for the same sort of place, each of which may stand in a name for the others."""
+    called_by_place: Table = field(default_factory=dict)
+    """type.name → rooms in which the only device of that type may be called so: the lock of the entry is that of the
+    front door."""
     stand_ins: Table = field(default_factory=dict)
     """Device type → types that people call so as well: a switch for the lamp that hangs on it."""
     verbs: Table = field(default_factory=dict)
@@ -115,10 +118,14 @@ class Words:
     """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
     singles: tuple[str, ...] = ()
     """Words for one device of its kind: those called so are meant, and of several it is asked which."""
+    definites: tuple[str, ...] = ()
+    """Words for a kind that beside a room mean the one device there that is called so, if there is one."""
     is_pieces_first: bool = False
     """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
+    asides: tuple[re.Pattern[str], ...] = ()
+    """What the speaker does meanwhile ("while I am away"): a command is read without it and asked about."""
     exclusions: tuple[re.Pattern[str], ...] = ()
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
@@ -145,9 +152,20 @@ class Words:
     """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
 
 
-_PATTERNS = ("polite", "corrections", "exclusions", "told", "forbids")
+_PATTERNS = ("polite", "asides", "corrections", "exclusions", "told", "forbids")
 _TABLES = (
-    *("kinds", "rooms", "device_classes", "place_synonyms", "stand_ins", "verbs", "states", "topics", "units"),
+    *(
+        "kinds",
+        "rooms",
+        "device_classes",
+        "place_synonyms",
+        "called_by_place",
+        "stand_ins",
+        "verbs",
+        "states",
+        "topics",
+        "units",
+    ),
     *("colors", "modes", "levels", "whites", "grades"),
     *("questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
 )

@@ -312,3 +312,10 @@ def test_the_code_stands_in_no_record_however_it_was_said(app: App, monkeypatch:
     kept = [(t.utterance.text, t.reply.say, t.reply.why) for t in talk.live.agent.trace.turns()]
     assert len(kept) == 2
     assert not any(CODE in "".join(c for c in text if c.isdigit()) for turn in kept for text in turn)
+
+
+@pytest.mark.parametrize("text", ["do the usual bedtime routine", "my usual, please", "set the lights like always"])
+def test_what_is_usual_is_asked_about(text: str, talk: Talk) -> None:
+    reply = talk.say(text)
+    assert reply.outcome is Outcome.ASK
+    assert not reply.calls

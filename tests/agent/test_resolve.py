@@ -170,3 +170,21 @@ def test_a_tool_of_the_home_needs_no_device():
 
 def test_an_offline_device_is_still_meant():
     assert ids("turn_on", names=("Plug",)) == ("switch.plug",)
+
+
+def test_of_several_so_called_the_one_in_the_room_of_the_name_is_meant():
+    pair = (
+        Device("light.small", "Office Light", "light", "master"),
+        Device("light.own", "Office Light", "light", "office"),
+    )
+    assert ids("turn_on", *pair, names=("office light",)) == ("light.own",)
+    assert ids("turn_on", *pair, area="master", names=("office light",)) == ("light.small",)
+
+
+def test_where_one_device_is_wanted_several_are_asked_about():
+    found = find("turn_on", types=("light",), areas=("bedroom",), is_one=True)
+    assert isinstance(found, Question)
+    assert [o.device_ids for o in found.options] == [("light.bedroom_ceiling",), ("light.bedroom_reading",)]
+    assert isinstance(find("turn_on", area="bedroom", types=("light",), is_one=True), Question)
+    assert isinstance(find("turn_on", device_ids=("light.lamp_1", "light.lamp_11"), is_one=True), Question)
+    assert ids("turn_on", types=("light",), areas=("kitchen",), device_class=None, names=("ceiling",), is_one=True)

@@ -60,3 +60,39 @@ def test_on_in_front_is_a_verb_only_at_the_start(ask: Ask) -> None:
 def test_opening_never_unlocks(ask: Ask) -> None:
     home = HomeView((Device("lock.g", "Barn Gate", "lock"),))
     assert not [i for i in ask("open the barn door", home).intents if i.tool == "unlock"]
+
+
+PORCH = HomeView(
+    devices=(
+        Device("lock.p", "August Pro", "lock", "porch"),
+        Device("lock.s", "Shed Lock", "lock", "shed"),
+        Device("light.main", "Main Light", "light", "shed"),
+        Device("light.bench", "Bench Lamp", "light", "shed"),
+        Device("scene.m", "Film Evening", "scene"),
+        Device("light.c", "Couch Light", "light", "oriel"),
+    ),
+    areas=(Area("porch", "Front Porch"), Area("shed", "Shed"), Area("oriel", "Oriel Room")),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("lock the front door", ["lock.p"]),
+        ("lock the front door lock", ["lock.p"]),
+        ("switch on the shed light", ["light.main"]),
+        ("switch on the shed lights", ["light.bench", "light.main"]),
+        ("switch on the shed lamp", ["light.bench"]),
+        ("switch off the sofa light", ["light.c"]),
+        ("start movie evening", ["scene.m"]),
+    ],
+)
+def test_a_thing_is_known_by_its_room_or_another_word(ask: Ask, text: str, ids: list[str]) -> None:
+    found = ask(text, PORCH)
+    assert sorted(d.id for i in found.intents for d in select(i.selector, PORCH)) == ids
+
+
+def test_a_front_door_that_is_called_so_is_no_other_lock(ask: Ask) -> None:
+    real = HomeView((*PORCH.devices, Device("lock.f", "Front Door", "lock", "shed")), PORCH.areas)
+    found = ask("lock the front door", real)
+    assert [d.id for i in found.intents for d in select(i.selector, real)] == ["lock.f"]

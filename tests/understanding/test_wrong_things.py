@@ -37,7 +37,9 @@ def test_the_lamp_is_what_is_called_a_lamp(ask: Ask, home: HomeView) -> None:
 def test_of_several_lamps_it_is_asked_which(ask: Ask, home: HomeView) -> None:
     lamp = next(d for d in home.devices if d.id == "light.floor_lamp")
     view = replace(home, devices=(*home.devices, replace(lamp, id="light.reading", name="Reading Lamp", aliases=())))
-    assert ask("turn off the lamp", view).needs_confirmation
+    (intent,) = ask("turn off the lamp", view).intents
+    assert intent.selector.is_one
+    assert set(intent.selector.device_ids) == {"light.floor_lamp", "light.reading"}
 
 
 def test_everything_is_what_can_be_switched_off_there(ask: Ask, home: HomeView) -> None:
@@ -180,3 +182,55 @@ def test_of_two_rooms_to_clean_none_is_passed_over(text: str, ask: Ask, home: Ho
 @pytest.mark.parametrize("text", ["关掉电视、音箱", "turn off the tv, the speaker", "turn off the tv, fan"])
 def test_a_comma_parts_a_name_from_a_kind(text: str, ask: Ask, home: HomeView) -> None:
     assert len(reached(text, ask, home)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "value"),
+    [
+        ("make the bedroom a touch cooler, 22 degrees", "set_temperature", 22),
+        ("make the bedroom warmer, 24 degrees", "set_temperature", 24),
+        ("turn the bedroom temperature down a little to 19 degrees", "set_temperature", 19),
+        ("dim the kitchen light a bit to 30 percent", "set_brightness", 30),
+        ("make the kitchen light a little brighter, 70 percent", "set_brightness", 70),
+        ("make the bedroom 2 degrees cooler", "adjust_temperature", -2),
+        ("make the bedroom warmer by 3 degrees", "adjust_temperature", 3),
+    ],
+)
+def test_a_number_too_large_for_a_difference_is_what_is_to_be_reached(
+    text: str, tool: str, value: int, ask: Ask
+) -> None:
+    (intent,) = ask(text).intents
+    assert (intent.tool, list(intent.args.values())) == (tool, [value])
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "device"),
+    [
+        ("let some sunlight into the bedroom", "open_cover", "cover.bedroom_curtain"),
+        ("let in the sunshine", "open_cover", "cover.living_room_curtain"),
+        ("keep the sun out of the bedroom", "close_cover", "cover.bedroom_curtain"),
+    ],
+)
+def test_daylight_comes_through_what_covers_the_window(
+    text: str, tool: str, device: str, ask: Ask, home: HomeView
+) -> None:
+    (intent,) = ask(text).intents
+    assert intent.tool == tool
+    assert device in [d.id for d in select(intent.selector, home)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["close the garage door while i am upstairs", "turn off the kitchen radio while we're on the phone"],
+)
+def test_what_holds_meanwhile_is_asked_about(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert len(found.intents) == 1
+    assert found.needs_confirmation
+
+
+@pytest.mark.parametrize(
+    "text", ["turn off the fan while the oven is on", "is the oven on while i am out", "mute it while i open the gate"]
+)
+def test_a_meanwhile_that_may_be_a_condition_moves_nothing(text: str, ask: Ask) -> None:
+    assert ask(text).kind is not Kind.CALLS
