@@ -91,7 +91,8 @@ class Replies:
         if not results:
             return self.render(language, "refused.nothing")
         said = [_Said.of(r, home) for r in results]
-        keyed = [(self._key(language, s.result), s) for s in said]
+        moved = {r.action.tool for r in results if r.status is Status.DONE and not _was_so(r)}
+        keyed = [(self._key(language, s.result, is_news=s.result.action.tool in moved), s) for s in said]
         groups = _group(keyed, lambda pair: self._signature(language, pair[0], pair[1], home))
         space = str(self._words[language].grammar.get("and_sentences", " "))
         return space.join(self._say_group(language, group, home) for group in groups)
@@ -104,13 +105,16 @@ class Replies:
             values["action"] = self.describe(language, [s.result.action for _, s in group], home)
         return self.render(language, key, values, home)
 
-    def _key(self, language: str, result: ActionResult) -> str:
+    def _key(self, language: str, result: ActionResult, *, is_news: bool) -> str:
+        """The sentence of a result; that a device was so already is said if the tool moved no other one."""
         reason = result.reason or "other"
         if result.status is not Status.DONE:
             group = result.status.value
             known = (result.reply_key, f"{group}.{reason}", f"{group}.other")
             return next(k for k in known if k and self.has(language, k))
-        if result.reply_key:
+        if result.reply_key and not _was_so(result):
+            return result.reply_key
+        if result.reply_key and not is_news and self.has(language, result.reply_key):
             return result.reply_key
         return next(k for k in (f"done.{result.action.tool}", "done.other") if self.has(language, k))
 
@@ -160,6 +164,11 @@ class _Said:
         device = home.device(result.action.device_id) if result.action.device_id and not is_told else None
         state = {"state": result.state} if result.state is not None else {}
         return cls(result, device, {**result.action.args, **state, **result.facts})
+
+
+def _was_so(result: ActionResult) -> bool:
+    """Whether nothing had to change."""
+    return (result.reply_key or "").startswith("already.")
 
 
 def _pick(entry: Entry, devices: Sequence[Device | None], values: Mapping[str, Any] = _NOTHING) -> tuple[str, ...]:
