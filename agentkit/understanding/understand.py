@@ -24,6 +24,7 @@ from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, placed_here, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.listed import listed
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
@@ -33,6 +34,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.suited import suited
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -148,6 +150,7 @@ class Understander:
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
+        found = suited(listed(found, text, view, words), text, view, words)
         found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
