@@ -62,7 +62,9 @@ class FollowUps:
         if not done:
             return None
         if said & {fold(w, words) for w in talk.again}:
-            return Answered(tuple(_pinned(d) for d in done), why="the last turn once more")
+            once_more = tuple(_pinned(d) for d in done if d.intent.tool)
+            nothing = End(Outcome.REFUSED, (Sentence("refused.not_understood"),))
+            return Answered(once_more, why="the last turn once more") if once_more else nothing
         if said & {fold(w, words) for w in talk.more}:
             more = tuple(_pinned(d) for d in done if _STEP in d.intent.args)
             return Answered(more, why="more of the last change") if more else None

@@ -12,6 +12,7 @@ from agentkit.agent.arguments import missing_argument
 from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.followup import FollowUps
+from agentkit.agent.memory import Done
 from agentkit.agent.pin import HIDDEN, read_code
 from agentkit.agent.question import which
 from agentkit.agent.rewriting import says_it
@@ -136,7 +137,15 @@ class Listener:
             return meant  # the home knows what is unclear better than the tier, and can take the answer
         turn.calls = bound.calls(is_running=False)
         end = end_of(found)
+        self._keep_named(turn, found)
         return self.acting.ask_openly(turn, end.sentences[0]) if end.outcome is Outcome.ASK else end
+
+    def _keep_named(self, turn: Turn, found: Understanding) -> None:
+        """Let "it" mean the device that was named without a verb."""
+        ids = found.reply_values.get("ids", ()) if found.kind is Kind.ASK else ()
+        if len(ids) == 1 and not turn.utterance.is_dry_run:
+            said = turn.utterance
+            self.acting.memory.keep(said.session, said.user, (Done(Intent(""), tuple(ids)),), None)
 
     def _find(self, turn: Turn) -> Understanding | End:
         """Understand the text, else what it becomes after the last turn; ask whom a pronoun means."""

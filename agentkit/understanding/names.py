@@ -34,16 +34,18 @@ def home_entries(view: HomeView, words: Words) -> Iterator[Entry]:
     yield from variants(folded_rows, taken, words)
     yield from (Entry(text, Role.AREA, area) for text, area in _rooms(view, words) if text not in taken)
     yield from _by_place(view, words)
-    kinds = kind_words(words)
+    kinds, named = kind_words(words), _all_named(view, words)
     for device in view.devices:
         for name in device.names:
             folded = fold(name, words)
-            for text in linked(folded, words):
+            for text in dict.fromkeys(t for s in spellings(name, words) for t in linked(fold(s, words), words)):
                 yield Entry(text, Role.NAME, name)
             for part in _parts(folded, device.type, words):
                 if len(part) == 1 and not part.isascii():
                     continue  # 前 of 前门 means much else
                 yield from _with_s(part, Role.PART, part)
+                others = (o for o in _with_synonyms(part, words) if o not in kinds and not _is_said(o, named))
+                yield from (Entry(o, Role.PART, part) for o in others)
                 if part not in taken and part not in kinds and part.rpartition(" ")[2] in kinds:
                     yield from _with_s(part, Role.NAME, name)  # "hall lights" for a switch called "hall lights switch"
 
@@ -86,14 +88,13 @@ def _rooms(view: HomeView, words: Words) -> Iterator[tuple[str, str]]:
 
 def _by_place(view: HomeView, words: Words) -> Iterator[Entry]:
     """What the only device of a type in rooms of a sort is called by them, unless a name of the home says so."""
-    names = [n for d in view.devices for n in d.names] + [n for a in view.areas for n in a.names]
-    named = [fold(n, words) for n in names]
+    named = _all_named(view, words)
     for key, listed in words.called_by_place.items():
         device_type, _, called = key.partition(".")
         rooms = {fold(w, words) for w in listed}
         areas = {a.id for a in view.areas if any(fold(n, words) in rooms for n in a.names)}
         there = [d for d in view.devices if d.type == device_type and d.area in areas]
-        if len(there) == 1 and not any(has_word(n, called) for n in named):
+        if len(there) == 1 and not _is_said(called, named):
             kinds = (f" {k}" for k in words.kinds.get(device_type, ()) if not called.endswith(k))
             yield from (Entry(fold(called + k, words), Role.NAME, there[0].name) for k in ("", *kinds))
 
@@ -133,6 +134,18 @@ class NameIndex:
         return all(any(has_word(n, h) for n in self.folded[device.id]) for h in hints)
 
 
+def _all_named(view: HomeView, words: Words) -> str:
+    """Every name of a home, folded, in one text."""
+    places: tuple[Area | Floor, ...] = (*view.areas, *view.floors)
+    names = [n for d in view.devices for n in d.names] + [n for place in places for n in place.names]
+    return f" {' | '.join(fold(n, words) for n in names)} "
+
+
+def _is_said(text: str, named: str) -> bool:
+    """Whether a name of the home holds this other word for a name, and so is meant by it."""
+    return f" {text} " in named
+
+
 def halves(name: str) -> list[str]:
     """The rooms of a place that is several in one ("Kitchen/Diner")."""
     pieces = [p.strip() for p in name.split("/") if p.strip()]
@@ -144,6 +157,7 @@ def hint_entries(view: HomeView, words: Words, known: frozenset[str]) -> Iterato
     kinds = kind_words(words)
     places = place_names(view, words)
     idle = {w for w in known if " " not in w} - places
+    named = _all_named(view, words)
     series = Counter(m[1] for d in view.devices for n in d.names if (m := _NUMBERED.fullmatch(fold(n, words))))
     yield from (Entry(base + "s", Role.HINT, base, is_plural=True) for base, n in series.items() if n > 1)
     for device in view.devices:
@@ -155,6 +169,8 @@ def hint_entries(view: HomeView, words: Words, known: frozenset[str]) -> Iterato
                 is_telling = text.isascii() and text not in known and not set(run) <= idle and run[-1] not in kinds
                 if is_telling and len(run) < len(pieces) and any(len(w) > 1 for w in run):
                     yield from _with_s(text, Role.HINT, text)
+                    others = [*_ordinals(text), *_with_synonyms(text, words)]
+                    yield from (Entry(o, Role.HINT, text) for o in others if o not in known and not _is_said(o, named))
 
 
 def _joined(folded: str) -> Iterator[str]:

@@ -139,9 +139,10 @@ class PhraseTier:
     def _absent(
         self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
     ) -> tuple[Intent, ...]:
-        """Commands to kinds of devices that their rooms lack: the resolver says so."""
+        """Commands to kinds of devices that their rooms lack, or of which several fit: the resolver says so."""
         found = self._first(cuts, targets, language, said)
-        return () if any(select(i.selector, targets.view) for i in found) else found
+        is_unclear = any(i.selector.is_one for i in found)
+        return () if any(select(i.selector, targets.view) for i in found) and not is_unclear else found
 
     def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
         """Read a question about states or values."""

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.guard import guard_any
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
+from agentkit.understanding.names import place_names
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.selecting import select
@@ -64,7 +66,21 @@ class Proposer:
             )
         if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
+        if not is_guarded and (named := self._named_alone(text, view, words, lexicon)):
+            values = {"devices": tuple(d.name for d in named), "ids": tuple(d.id for d in named)}
+            return Understanding(Kind.ASK, (), "what", values, "template", "a device without a verb")
         return _NOTHING
+
+    def _named_alone(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Device, ...]:
+        """The few devices that a text names by name or room, and nothing else; empty if it says more."""
+        types = tuple(dict.fromkeys(t for tool in self.tools.values() if not tool.is_query for t in tool.types))
+        for device_type in types:
+            found = find_targets(text.text, (device_type,), view, words, lexicon)
+            is_told = len(found) == 1 and _is_named(Intent("", {}, found[0]))
+            devices = select(found[0], view) if is_told else ()
+            if 0 < len(devices) <= MAX_INTENTS and fold(text.text, words) not in place_names(view, words):
+                return devices
+        return ()
 
     def _read(
         self, folded: str, view: HomeView, words: Words, lexicon: Lexicon, *, is_hinted: bool

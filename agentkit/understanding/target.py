@@ -88,7 +88,7 @@ class TargetFinder:
             return None
         if group.has(Role.PART):
             is_kind_said = bool(kinds) or group.has(Role.CLASS) or is_said
-            return self._partly_named(group, selector, is_kind_said=is_kind_said)
+            return self._partly_named(group, selector, types, is_kind_said=is_kind_said)
         if before is not None and not (is_placed or selector.is_all or group.has(Role.HERE)):
             selector = self._nearby(group, selector, before)
         if classes := group.of(Role.CLASS):
@@ -174,7 +174,7 @@ class TargetFinder:
         """The device whose name holds all hints; without a word for its kind, no other device's name may."""
         kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
         hints = group.of(Role.HINT)
-        is_bare = not kinds and (len(hints) > 1 or set(hints) <= set(self.words.adjectives))
+        is_bare = not kinds and (not self._is_one_name(hints) or set(hints) <= set(self.words.adjectives))
         if group.has(Role.PART, Role.HOME) or is_bare:
             return None
         placed = select(selector, self.view)
@@ -184,9 +184,16 @@ class TargetFinder:
             worked = (d for d in told if any(d.type in self.words.stand_ins.get(k.value, ()) for k in kinds))
             found = tuple(d for d in worked if not self._is_whole(d, hints))
         is_several = group.has(Role.ALL) or any(i.is_plural for i in group.items if i in kinds or i.role is Role.HINT)
-        if not found or (len(found) > 1 and not is_several):
+        is_unclear = len(found) > 1 and not is_several
+        if not found or (is_unclear and not (self.is_absent_fine and kinds)):
             return None
-        return Selector(device_ids=tuple(d.id for d in found), types=tuple(dict.fromkeys(d.type for d in found)))
+        types = tuple(dict.fromkeys(d.type for d in found))
+        return Selector(device_ids=tuple(d.id for d in found), types=types, is_one=is_unclear)
+
+    def _is_one_name(self, hints: Sequence[str]) -> bool:
+        """Whether hints are one, or together all the words of a name."""
+        said = sorted(w for h in hints for w in h.split())
+        return len(hints) == 1 or any(said == sorted(n.split()) for ns in self.names.folded.values() for n in ns)
 
     def _is_kind(self, device: Device, kinds: Sequence[Item]) -> bool:
         """By type or class, or by the word itself in the device's name ("heater" for a switch called so)."""
@@ -202,14 +209,24 @@ class TargetFinder:
         """Whether hints end a name and so tell the thing itself: the light of a coffee machine is not the machine."""
         return any(name.endswith(tuple(hints)) for name in self.names.folded[device.id])
 
-    def _partly_named(self, group: Group, selector: Selector, *, is_kind_said: bool) -> Selector | None:
-        """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's."""
+    def _partly_named(
+        self, group: Group, selector: Selector, types: tuple[str, ...], *, is_kind_said: bool
+    ) -> Selector | None:
+        """Devices whose names hold everything but the word for their kind; alone it must be no place and no other's.
+
+        `types` are those that can be acted on, where those of the selector are of the kind that was said.
+        """
         part = group.of(Role.PART)
         owners = sum(bool(self.names.parts[d.id] & set(part)) for d in self.view.devices)
         unsaying = place_names(self.view, self.words) | set(self.words.adjectives)
         if not is_kind_said and (owners != 1 or unsaying & set(part)):
             return None
         found = [d for d in select(selector, self.view) if self.names.parts[d.id] & set(part)]
+        if not found and group.has(Role.KIND):  # "the shed light" for the switch of it
+            worked = tuple(t for k in group.of(Role.KIND) for t in self.words.stand_ins.get(k, ()))
+            able = tuple(t for t in types if t in worked)
+            others = select(replace(selector, types=able), self.view) if able else ()
+            found = [d for d in others if self.names.parts[d.id] & set(part)]
         if classes := group.of(Role.CLASS):
             found = [d for d in found if any(self._is_of_class(d, c) for c in classes)]
             if self._is_named_elsewhere({i.text for i in group.items if i.role is Role.CLASS}, found):

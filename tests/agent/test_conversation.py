@@ -319,3 +319,22 @@ def test_what_is_usual_is_asked_about(text: str, talk: Talk) -> None:
     reply = talk.say(text)
     assert reply.outcome is Outcome.ASK
     assert not reply.calls
+
+
+@pytest.mark.parametrize("text", ["kitchen light", "the oven", "床头灯"])
+def test_a_device_without_a_verb_is_asked_about(text: str, talk: Talk) -> None:
+    reply = talk.say(text)
+    assert reply.outcome is Outcome.ASK
+    assert not reply.calls
+
+
+def test_it_is_the_device_that_was_named_without_a_verb(talk: Talk) -> None:
+    talk.say("kitchen light")
+    assert talk.say("again").outcome is Outcome.REFUSED
+    talk.say("kitchen light")
+    talk.say("turn it on")
+    assert talk.state("light.kitchen") == "on"
+
+
+def test_a_room_or_a_mere_kind_is_no_device(talk: Talk) -> None:
+    assert [talk.say(t).outcome for t in ("kitchen", "music", "卧室")] == [Outcome.REFUSED] * 3

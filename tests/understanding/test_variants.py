@@ -96,3 +96,50 @@ def test_a_front_door_that_is_called_so_is_no_other_lock(ask: Ask) -> None:
     real = HomeView((*PORCH.devices, Device("lock.f", "Front Door", "lock", "shed")), PORCH.areas)
     found = ask("lock the front door", real)
     assert [d.id for i in found.intents for d in select(i.selector, real)] == ["lock.f"]
+
+
+BARN = HomeView(
+    devices=(
+        Device("vacuum.1", "Stable1 Vacuum", "vacuum"),
+        Device("vacuum.2", "Stable2 Vacuum", "vacuum"),
+        Device("switch.h", "Zentech Loft 2 Switch", "switch"),
+        Device("switch.t", "Tack Entry Switch", "switch"),
+        Device("light.s", "Under Stairs Cupboard Light", "light"),
+        Device("media_player.d", "Saddle Bar Jukebox", "media_player"),
+        Device("light.a", "Old Stall Light", "light"),
+        Device("light.b", "New Stall Light", "light"),
+        Device("switch.w", "Hay Cellar Switch", "switch"),
+        Device("vacuum.b", "Basement Deebot", "vacuum"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("start the vacuum in stable one", ["vacuum.1"]),
+        ("start the vacuum in stable two", ["vacuum.2"]),
+        ("turn on the second loft lights", ["switch.h"]),
+        ("turn off the tack entry lights", ["switch.t"]),
+        ("turn off the tack entrance lights", ["switch.t"]),
+        ("turn up the volume of the jukebox in the saddle bar", ["media_player.d"]),
+    ],
+)
+def test_words_of_a_name_mean_its_device(ask: Ask, text: str, ids: list[str]) -> None:
+    found = ask(text, BARN)
+    assert sorted(d.id for i in found.intents for d in select(i.selector, BARN)) == ids
+
+
+def test_other_words_for_a_name_mean_nothing_where_a_name_has_them(ask: Ask) -> None:
+    assert not ask("start the hay cellar vacuum", BARN).intents
+    stairway = HomeView((*BARN.devices, Device("switch.n", "Zentech Stairway Plug", "switch")))
+    found = ask("turn on the stairway lights", stairway)
+    assert "light.s" not in [d.id for i in found.intents for d in select(i.selector, stairway)]
+
+
+def test_of_two_that_share_the_words_it_is_asked_which(ask: Ask) -> None:
+    (intent,) = ask("turn off the stall light", BARN).intents
+    assert intent.selector.is_one
+    assert intent.selector.device_ids == ("light.a", "light.b")
+    (both,) = ask("turn off the stall lights", BARN).intents
+    assert not both.selector.is_one
