@@ -72,6 +72,8 @@ class ClauseReader:
         for rule in self.phrases.acts.get(act, ()):
             if topics - {rule.topic} or (group.has(Role.TO) and group.values):
                 continue
+            if rule.is_last and self.targets.is_of_class(group) and not group.has(*_NAMED):
+                continue
             if len(group.of(Role.AREA)) > 1 and self._takes_one_room(rule):
                 continue
             if (rule.is_named and not group.has(*_THING)) or (rule.is_loose and group.has(*_NAMED)):

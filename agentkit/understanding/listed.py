@@ -37,7 +37,8 @@ def _split(intent: Intent, text: Normalised, view: HomeView, words: Words) -> It
     if item.casefold() in {str(x).casefold() for d in devices for x in d.attributes.get("items") or ()}:
         yield intent
         return
-    for part in _parts(_as_said(item, text), () if is_task else words.items.get("joins", ())):
+    is_for_goods = not is_task and all(_is_called(d, words.items.get("goods", ())) for d in devices)
+    for part in _parts(_as_said(item, text), words.items.get("joins", ()) if is_for_goods else ()):
         yield replace(intent, args={**intent.args, ITEM: _bare(part, words)})
 
 
@@ -46,7 +47,7 @@ def _as_said(item: str, text: Normalised) -> str:
     pieces = item.split() if item.isascii() else [c for c in item if not c.isspace()]
     pattern = re.compile(r"[\s,;，、；]*".join(map(re.escape, pieces)), re.IGNORECASE)
     found = next((m for t in (spell(text.original), text.text) if (m := pattern.search(t))), None)
-    return found[0] if found else item
+    return found[0] if found and _BREAK.search(found[0]) else item
 
 
 def _parts(item: str, joins: tuple[str, ...]) -> list[str]:

@@ -32,6 +32,7 @@ from agentkit.understanding.piece_checks import joined
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
+from agentkit.understanding.sharing import shared
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.suited import suited
@@ -151,6 +152,7 @@ class Understander:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
         found = suited(listed(found, text, view, words), text, view, words)
+        found = shared(found, view, self._phrases.phrases, self._tools)
         found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 

@@ -29,6 +29,8 @@ class Words:
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
     guises: Table = field(default_factory=dict)
     """type.class → words for the whole type that do not mean a device of another class of it."""
+    strict_classes: tuple[str, ...] = ()
+    """type.class whose words mean no device that says to be of another class, unless it is in the speaker's room."""
     items: Table = field(default_factory=dict)
     """How a list is filled: joins (between items), leads (idle before one) and words that only begin like those (kept),
     tasks (how something to do begins) and goods (in the name of a list of things to buy)."""
