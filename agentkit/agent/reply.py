@@ -25,6 +25,8 @@ from agentkit.yaml_shape import located
 log = logging.getLogger(__name__)
 
 _NO_HOME = HomeView()
+_LISTED = frozenset({"item"})
+"""Values that are said together where several actions on one device differ in nothing else."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -100,7 +102,8 @@ class Replies:
     def _say_group(self, language: str, group: Sequence[tuple[str, _Said]], home: HomeView) -> str:
         key, first = group[0]
         ids = [s.device.id for _, s in group if s.device]
-        values = {**first.values, **({"devices": tuple(ids)} if ids else {})}
+        together = {k: tuple(dict.fromkeys(s.values[k] for _, s in group)) for k in _LISTED & first.values.keys()}
+        values = {**first.values, **together, **({"devices": tuple(dict.fromkeys(ids))} if ids else {})}
         if key == "skipped.dry_run":
             values["action"] = self.describe(language, [s.result.action for _, s in group], home)
         return self.render(language, key, values, home)
@@ -123,8 +126,14 @@ class Replies:
         wording, entry = self._words[language], self._texts[language].get(key)
         options = _pick(entry, [said.device]) if entry else ()
         used = {name for text in options for name in placeholders(text)} - wording.verbs() - {"devices", "n", "kind"}
-        values = {k: v for k, v in said.values.items() if k in used and v is not None}
-        return key, options, tuple((k, wording.value(k, v, home, said.device)) for k, v in sorted(values.items()))
+        values = {k: v for k, v in said.values.items() if k in used - _LISTED and v is not None}
+        whose = said.device.id if said.device and _LISTED & used else None
+        return (
+            key,
+            whose,
+            options,
+            tuple((k, wording.value(k, v, home, said.device)) for k, v in sorted(values.items())),
+        )
 
     def _sentence(self, language: str, key: str, values: Mapping[str, Any], home: HomeView) -> str | None:
         """Fill the first sentence of that key whose placeholders are all known."""

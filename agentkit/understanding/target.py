@@ -273,10 +273,11 @@ class TargetFinder:
         return None
 
     def is_of_class(self, group: Group) -> bool:
-        """Whether a word for a kind is one for a class that a device of this home has or is called by."""
+        """Whether a word for a kind is one for a class: of the strict ones only if a device here may be meant."""
         said = {i.text for i in group.items if i.role is Role.KIND}
         keys = [key for key, listed in self.words.device_classes.items() if said & set(listed)]
-        return any(self._is_one(d, key, said) for key in keys for d in self.view.devices)
+        is_strict = all(key in self.words.strict_classes for key in keys)
+        return not is_strict or any(self._is_one(d, key, said) for key in keys for d in self.view.devices)
 
     def _is_one(self, device: Device, key: str, said: Collection[str]) -> bool:
         kind, _, device_class = key.partition(".")
