@@ -252,13 +252,13 @@ class TargetFinder:
                 continue
             wanted = replace(selector, types=(device_type,))
             said = {i.text for i in group.items if i.role is Role.CLASS}
-            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said)) and self._may_be(d, key)]
+            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said)) and self._may_be(d, key, group)]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             if self._is_named_elsewhere(said, exact):
                 return None
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
-            found = tuple(d for d in found if self._is_of_class(d, key) and self._may_be(d, key))
+            found = tuple(d for d in found if self._is_of_class(d, key) and self._may_be(d, key, group))
             if not found:
                 is_lacking = self.is_absent_fine and key not in self.words.strict_classes
                 return replace(wanted, device_class=device_class) if is_lacking else None
@@ -277,17 +277,20 @@ class TargetFinder:
         said = {i.text for i in group.items if i.role is Role.KIND}
         keys = [key for key, listed in self.words.device_classes.items() if said & set(listed)]
         is_strict = all(key in self.words.strict_classes for key in keys)
-        return not is_strict or any(self._is_one(d, key, said) for key in keys for d in self.view.devices)
+        return not is_strict or any(self._is_one(d, key, said, group) for key in keys for d in self.view.devices)
 
-    def _is_one(self, device: Device, key: str, said: Collection[str]) -> bool:
+    def _is_one(self, device: Device, key: str, said: Collection[str], group: Group) -> bool:
         kind, _, device_class = key.partition(".")
-        is_called_so = _has_any(device, tuple(said)) and self._may_be(device, key)
+        is_called_so = _has_any(device, tuple(said)) and self._may_be(device, key, group)
         return device.type == kind and (device.device_class == device_class or is_called_so)
 
-    def _may_be(self, device: Device, key: str) -> bool:
+    def _may_be(self, device: Device, key: str, group: Group) -> bool:
         """Whether "the door" may be a device of another class called so: the garage door, to who stands before it."""
         is_other = device.device_class not in (None, key.partition(".")[2]) and key in self.words.strict_classes
-        return not is_other or device.area == self.view.speaker_area
+        place = Selector(areas=group.of(Role.AREA), floors=group.of(Role.FLOOR))
+        if place == Selector():
+            return not is_other or (device.area is not None and device.area == self.view.speaker_area)
+        return not is_other or device in select(place, self.view)
 
     def _is_named_elsewhere(self, said: Collection[str], found: Sequence[Device]) -> bool:
         """Whether a word for a class is the name of a device, and of none found: "the radio in the bedroom"."""
