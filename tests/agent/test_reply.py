@@ -244,3 +244,20 @@ def test_an_unknown_group_is_found_at_start() -> None:
 def test_a_sentence_of_the_wrong_type_is_found_at_start() -> None:
     with pytest.raises(ConfigError, match=r"say\.thanks is int"):
         Replies(changed("en", "say.thanks", 3))
+
+
+def test_what_was_so_already_is_not_said_to_be_done(replies: Replies) -> None:
+    was_off = result("turn_off", "light.hall", state="off", reply_key="already.turn_off")
+    assert replies.compose("en", [was_off], HOME) == "The hall lamp is already off."
+    assert replies.compose("zh", [was_off], HOME) == "走廊灯已经关着。"
+
+
+def test_one_that_was_so_already_is_counted_among_those_that_changed(replies: Replies) -> None:
+    was_off = result("turn_off", "light.hall", state="off", reply_key="already.turn_off")
+    said = replies.compose("en", [*off("light.kitchen"), was_off], HOME)
+    assert said == "Turned off the kitchen light and the hall lamp."
+
+
+def test_the_items_of_one_list_are_named_together(replies: Replies) -> None:
+    added = [result("add_to_list", "light.hall", args={"item": item}) for item in ("rice", "salt", "oil")]
+    assert replies.compose("en", added, HOME) == "Added rice, salt and oil to the hall lamp."
