@@ -13,6 +13,9 @@ from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.words import Words
 
+PLURAL = frozenset({"any", "all", "which", "how_many"})
+"""Questions about many devices; without a place they are about the whole home."""
+
 
 def suited(found: Understanding, text: Normalised, view: HomeView, words: Words) -> Understanding:
     """The reading without devices of another class than the one that a word for their type means."""
@@ -48,7 +51,8 @@ class _Meant:
         selector = intent.selector
         if selector.names or not (set(selector.types) <= {self._type} if selector.types else selector.device_ids):
             return intent
-        reached = [d for d in reached_by(selector, view) if selector.device_ids or d.type == self._type]
+        meant = select(selector, view) if intent.args.get("question") in PLURAL else reached_by(selector, view)
+        reached = [d for d in meant if selector.device_ids or d.type == self._type]
         fitting = [d for d in reached if self._fits(d)]
         if len(fitting) == len(reached):
             return intent

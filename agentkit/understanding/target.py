@@ -11,6 +11,7 @@ from agentkit.understanding.entries import PLACES, VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, place_names
 from agentkit.understanding.selecting import has_word, is_called, of_class, select
+from agentkit.understanding.strict import may_be, near_of
 from agentkit.understanding.surname import is_behind, is_surname
 from agentkit.understanding.words import Words
 
@@ -61,7 +62,7 @@ class TargetFinder:
         if group.has(Role.IT) and group.has(*_THINGS) and not is_of_before:
             group = Group(tuple(i for i in group.items if i.role is not Role.IT))  # "the lamp there, put it out"
         elif group.has(Role.IT):
-            before = before or self._spoken_of(group)
+            before = before or near_of(self.view, is_here=group.has(Role.HERE))
         if group.has(Role.IT) and (before is not None or not is_said):
             kept = tuple(t for t in types if before and t in before.types)
             return replace(before, types=kept) if before and kept else None
@@ -100,15 +101,6 @@ class TargetFinder:
             selector = replace(selector, types=types[:1])
             return selector if is_said and self._is_there(selector) else None
         return selector if self._is_there(selector) else None
-
-    def _spoken_of(self, group: Group) -> Selector | None:
-        """What was just spoken of; with "here" only what stands in the speaker's room."""
-        spoken = self.view.spoken_of
-        if spoken is None or not group.has(Role.HERE):
-            return spoken
-        near = tuple(d for d in select(spoken, self.view) if d.area == self.view.speaker_area)
-        types = tuple(dict.fromkeys(d.type for d in near))
-        return replace(spoken, device_ids=tuple(d.id for d in near), types=types) if near else None
 
     def _is_there(self, selector: Selector) -> bool:
         return self._is_absent(selector) or bool(select(selector, self.view))
@@ -252,13 +244,15 @@ class TargetFinder:
                 continue
             wanted = replace(selector, types=(device_type,))
             said = {i.text for i in group.items if i.role is Role.CLASS}
-            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said)) and self._may_be(d, key, group)]
+            placed = select(wanted, self.view)
+            strangers = [d for d in placed if not may_be(d, key, selector, self.view, self.words)]
+            exact = [d for d in placed if _has_any(d, tuple(said)) and d not in strangers]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             if self._is_named_elsewhere(said, exact):
                 return None
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
-            found = tuple(d for d in found if self._is_of_class(d, key) and self._may_be(d, key, group))
+            found = tuple(d for d in found if self._is_of_class(d, key) and d not in strangers)
             if not found:
                 is_lacking = self.is_absent_fine and key not in self.words.strict_classes
                 return replace(wanted, device_class=device_class) if is_lacking else None
@@ -271,26 +265,6 @@ class TargetFinder:
                     return None
             return Selector(device_ids=tuple(d.id for d in found), types=(device_type,))
         return None
-
-    def is_of_class(self, group: Group) -> bool:
-        """Whether a word for a kind is one for a class: of the strict ones only if a device here may be meant."""
-        said = {i.text for i in group.items if i.role is Role.KIND}
-        keys = [key for key, listed in self.words.device_classes.items() if said & set(listed)]
-        is_strict = all(key in self.words.strict_classes for key in keys)
-        return not is_strict or any(self._is_one(d, key, said, group) for key in keys for d in self.view.devices)
-
-    def _is_one(self, device: Device, key: str, said: Collection[str], group: Group) -> bool:
-        kind, _, device_class = key.partition(".")
-        is_called_so = _has_any(device, tuple(said)) and self._may_be(device, key, group)
-        return device.type == kind and (device.device_class == device_class or is_called_so)
-
-    def _may_be(self, device: Device, key: str, group: Group) -> bool:
-        """Whether "the door" may be a device of another class called so: the garage door, to who stands before it."""
-        is_other = device.device_class not in (None, key.partition(".")[2]) and key in self.words.strict_classes
-        place = Selector(areas=group.of(Role.AREA), floors=group.of(Role.FLOOR))
-        if place == Selector():
-            return not is_other or (device.area is not None and device.area == self.view.speaker_area)
-        return not is_other or device in select(place, self.view)
 
     def _is_named_elsewhere(self, said: Collection[str], found: Sequence[Device]) -> bool:
         """Whether a word for a class is the name of a device, and of none found: "the radio in the bedroom"."""

@@ -10,7 +10,6 @@ from typing import Protocol
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrections, is_called_off
 from agentkit.understanding.choosing import (
-    as_spoken,
     is_as_good,
     is_question,
     is_weak,
@@ -19,12 +18,12 @@ from agentkit.understanding.choosing import (
 )
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
+from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
-from agentkit.understanding.here import asked, placed_here, without_here
+from agentkit.understanding.here import asked, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.listed import listed
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
@@ -32,10 +31,8 @@ from agentkit.understanding.piece_checks import joined
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
-from agentkit.understanding.sharing import shared
 from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
-from agentkit.understanding.suited import suited
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -151,9 +148,7 @@ class Understander:
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
-        found = suited(listed(found, text, view, words), text, view, words)
-        found = shared(found, view, self._phrases.phrases, self._tools)
-        found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
+        found = finished(found, text, view, words, self._phrases.phrases, self._tools)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
