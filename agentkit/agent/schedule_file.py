@@ -136,7 +136,7 @@ def _checked(entry: Entry) -> Entry:
     ):
         raise ValueError("its rule names a time or day that does not exist")
     for intent in entry.intents:
-        fields = [v for k, v in vars(intent.selector).items() if k not in ("device_class", "is_all")]
+        fields = [v for k, v in vars(intent.selector).items() if k not in ("device_class", "is_all", "is_one")]
         if not all(isinstance(v, tuple) and all(isinstance(x, str) for x in v) for v in fields):
             raise TypeError("what selects the devices is no list of names")
     return entry
