@@ -22,7 +22,8 @@ def _shared(intent: Intent, view: HomeView, phrases: PhraseMap, tools: Mapping[s
     tool = tools.get(intent.tool)
     devices = [d for i in intent.selector.device_ids if (d := view.device(i)) is not None]
     able = [d for d in devices if tool is not None and d.type in tool.types]
-    if intent.args or tool is None or tool.is_query or not able or len(able) == len(devices):
+    is_open = len(devices) == len(view.devices)  # "it" may be anything, so it is no group yet
+    if is_open or intent.args or tool is None or tool.is_query or not able or len(able) == len(devices):
         yield intent
         return
     yield replace(intent, selector=_ids(able))
