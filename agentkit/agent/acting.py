@@ -233,10 +233,12 @@ class Acting:
             return End(Outcome.REFUSED, (*notes, Sentence("refused.pin_locked")))
         return self._wait(turn, pending, sentence, notes)
 
-    def ask_target(self, turn: Turn, intents: tuple[Intent, ...], when: When | None = None) -> End:
-        """Ask which device a pronoun means."""
+    def ask_target(
+        self, turn: Turn, intents: tuple[Intent, ...], when: When | None = None, *, text: str | None = None
+    ) -> End:
+        """Ask which device a pronoun means; `text` is the sentence that held it, if it was an earlier one."""
         said = turn.utterance
-        pending = Pending(Wanted.TARGET, intents, turn.language, said.user, when=when, text=said.text)
+        pending = Pending(Wanted.TARGET, intents, turn.language, said.user, when=when, text=text or said.text)
         return self._wait(turn, pending, Sentence("ask.referent"))
 
     def ask_which(self, turn: Turn, intents: tuple[Intent, ...], question: Question, when: When | None = None) -> End:

@@ -159,7 +159,9 @@ class Executor:
         if step.tool.scope != "device" or decision.changes.keys() != devices.keys():
             return _Decided(step, decision, devices, ())
         (change,), (before,) = decision.changes.values(), devices.values()
-        return [replace(self._mover.move(step, change, before, run), facts=decision.values)]
+        result = self._mover.move(step, change, before, run)
+        key = (decision.reply_key or result.reply_key) if result.status is Status.DONE else None
+        return [replace(result, facts=decision.values, reply_key=key)]
 
     def _spread(self, decided: _Decided, run: Run) -> list[ActionResult]:
         """Move all devices that a step decided about, side by side."""

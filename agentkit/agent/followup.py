@@ -26,7 +26,7 @@ from agentkit.agent.undo import plan_undo
 from agentkit.devices.adapter import Device
 from agentkit.policy_rules import Verdict
 from agentkit.types import Intent, Outcome, Selector
-from agentkit.understanding.entries import TARGETS, Role
+from agentkit.understanding.entries import PLACES, TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
@@ -79,7 +79,12 @@ class FollowUps:
         return self._also(turn, done)
 
     def retarget(self, turn: Turn, pending: Pending) -> Answered | None:
-        """Read a device or place as what the pronoun of the pending sentence meant."""
+        """Read a device or place as what the pronoun of the pending sentence meant.
+
+        A place alone says no kind of device, so it does not tell whether a number is a temperature or a brightness.
+        """
+        if any(_is_bare_number(i) for i in pending.intents) and not self.says_thing(turn):
+            return None
         intents = tuple(
             replace(intent, selector=found[0])
             for intent in pending.intents
@@ -146,6 +151,20 @@ class FollowUps:
         words = self.words[turn.language]
         mentions = self.lexicon(turn.view, words).mentions(fold(turn.text.text, words))
         return any(m.role is Role.ACT for m in mentions) and self._names_something(turn)
+
+    def says_place(self, turn: Turn) -> bool:
+        """Whether a text names a room or floor and no thing."""
+        words = self.words[turn.language]
+        mentions = self.lexicon(turn.view, words).mentions(fold(turn.text.text, words))
+        roles = {m.role for m in mentions}
+        return bool(roles & {Role.AREA, Role.FLOOR}) and not roles & (TARGETS - PLACES | {Role.ACT})
+
+    def says_thing(self, turn: Turn) -> bool:
+        """Whether a text names a device or kind and does not command anything."""
+        words = self.words[turn.language]
+        mentions = self.lexicon(turn.view, words).mentions(fold(turn.text.text, words))
+        roles = {m.role for m in mentions}
+        return bool(roles & (TARGETS - PLACES - {Role.IT})) and Role.ACT not in roles
 
     def _names_something(self, turn: Turn) -> bool:
         words = self.words[turn.language]
@@ -247,6 +266,12 @@ def _alike(selector: Selector, last: Selector, turn: Turn) -> Selector:
         return replace(selector, names=last.names)
     is_there = any(d.device_class == last.device_class for d in here)
     return replace(selector, device_class=last.device_class) if last.device_class and is_there else selector
+
+
+def _is_bare_number(intent: Intent) -> bool:
+    """Whether a call sets a value that was said as a number."""
+    is_change = _STEP in intent.args or "unit" in intent.args
+    return not is_change and any(isinstance(v, (int, float)) for v in intent.args.values())
 
 
 def _is_in(name: str, language: str) -> bool:

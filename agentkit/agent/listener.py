@@ -15,13 +15,13 @@ from agentkit.agent.followup import FollowUps
 from agentkit.agent.memory import Done
 from agentkit.agent.pin import HIDDEN, read_code
 from agentkit.agent.question import which
-from agentkit.agent.rewriting import framed, says_it
+from agentkit.agent.rewriting import framed, put_name, says_it
 from agentkit.agent.turn import End, Sentence, Turn, end_of
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.words import Words
 
 UNCLEAR = frozenset({"", "not_understood", "not_home"})
@@ -102,8 +102,20 @@ class Listener:
         if answered := pending.read(turn.text, words, turn.view):
             return answered
         if pending.wanted is Wanted.TARGET:
-            return self.follow_ups.retarget(turn, pending)
+            return self.follow_ups.retarget(turn, pending) or self._named(turn, pending, words)
         return pending.filled_with(turn.text.text) if pending.wants_text and self._is_free(turn) else None
+
+    def _named(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
+        """The pending sentence with the answer for its pronoun; asked again if the answer is but a place."""
+        said = normalise(pending.text or "", words.language, words)
+        if self.follow_ups.says_thing(turn):
+            spoken = put_name(said.text, turn.text.text, words.talk)
+            found = self.understander.understand(replace(said, text=spoken, original=spoken), turn.view)
+            is_new = spoken != said.text
+            return Answered(found.intents, why="the device was named") if is_new and self._is_whole(found) else None
+        if self.follow_ups.says_place(turn):
+            return self.acting.ask_target(turn, pending.intents, pending.when, text=pending.text)
+        return None
 
     def _code(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
         code = read_code(turn.text, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agentkit.agent.failures import failed, out_of_time, problem
@@ -129,7 +129,9 @@ class Mover:
         if ran.problem and not is_silent:
             return problem(action, ran, before.id)
         result = self._verify(action, change, before, run)
-        is_shown = result.status is Status.DONE and bool(change.state is not None or change.attributes)
+        if result.status is Status.DONE and _names_something(change) and is_reached(before, change):
+            result = replace(result, reply_key=f"already.{step.tool.name}")
+        is_shown = result.status is Status.DONE and _names_something(change)
         if is_silent and not is_shown:  # it may have acted, or may yet
             detail = str(ran.error or f"{before.id} did not answer in time; it may have carried out the command")
             return ActionResult(action, Status.UNKNOWN, "timeout", detail, result.state, result.attributes)
@@ -155,3 +157,8 @@ class Mover:
             detail = f"{after.id} is {after.state}, wanted {told(change)}"
             return ActionResult(action, Status.UNKNOWN, "in_progress", detail, after.state, after.attributes)
         return failed(action, "ignored", f"{after.id} is still {after.state}, wanted {told(change)}", device=after)
+
+
+def _names_something(change: Change) -> bool:
+    """Whether a change can be read back at all."""
+    return change.state is not None or bool(change.attributes)

@@ -25,6 +25,8 @@ from agentkit.yaml_shape import located
 log = logging.getLogger(__name__)
 
 _NO_HOME = HomeView()
+_LISTED = frozenset({"item"})
+"""Values that are said together where several actions on one device differ in nothing else."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -95,7 +97,8 @@ class Replies:
         if not results:
             return self.render(language, "refused.nothing")
         said = [_Said.of(r, home) for r in results]
-        keyed = [(self._key(language, s.result), s) for s in said]
+        moved = {r.action.tool for r in results if r.status is Status.DONE and not _was_so(r)}
+        keyed = [(self._key(language, s.result, is_news=s.result.action.tool in moved), s) for s in said]
         groups = _group(keyed, lambda pair: self._signature(language, pair[0], pair[1], home))
         space = str(self._words[language].grammar.get("and_sentences", " "))
         return space.join(self._say_group(language, group, home) for group in groups)
@@ -103,18 +106,22 @@ class Replies:
     def _say_group(self, language: str, group: Sequence[tuple[str, _Said]], home: HomeView) -> str:
         key, first = group[0]
         ids = [s.device.id for _, s in group if s.device]
-        values = {**first.values, **({"devices": tuple(ids)} if ids else {})}
+        together = {k: tuple(dict.fromkeys(s.values[k] for _, s in group)) for k in _LISTED & first.values.keys()}
+        values = {**first.values, **together, **({"devices": tuple(dict.fromkeys(ids))} if ids else {})}
         if key == "skipped.dry_run":
             values["action"] = self.describe(language, [s.result.action for _, s in group], home)
         return self.render(language, key, values, home)
 
-    def _key(self, language: str, result: ActionResult) -> str:
+    def _key(self, language: str, result: ActionResult, *, is_news: bool) -> str:
+        """The sentence of a result; that a device was so already is said if the tool moved no other one."""
         reason = result.reason or "other"
         if result.status is not Status.DONE:
             group = result.status.value
             known = (result.reply_key, f"{group}.{reason}", f"{group}.other")
             return next(k for k in known if k and self.has(language, k))
-        if result.reply_key:
+        if result.reply_key and not _was_so(result):
+            return result.reply_key
+        if result.reply_key and not is_news and self.has(language, result.reply_key):
             return result.reply_key
         return next(k for k in (f"done.{result.action.tool}", "done.other") if self.has(language, k))
 
@@ -123,8 +130,14 @@ class Replies:
         wording, entry = self._words[language], self._texts[language].get(key)
         options = _pick(entry, [said.device]) if entry else ()
         used = {name for text in options for name in placeholders(text)} - wording.verbs() - {"devices", "n", "kind"}
-        values = {k: v for k, v in said.values.items() if k in used and v is not None}
-        return key, options, tuple((k, wording.value(k, v, home, said.device)) for k, v in sorted(values.items()))
+        values = {k: v for k, v in said.values.items() if k in used - _LISTED and v is not None}
+        whose = said.device.id if said.device and _LISTED & used else None
+        return (
+            key,
+            whose,
+            options,
+            tuple((k, wording.value(k, v, home, said.device)) for k, v in sorted(values.items())),
+        )
 
     def _sentence(self, language: str, key: str, values: Mapping[str, Any], home: HomeView) -> str | None:
         """Fill the first sentence of that key whose placeholders are all known."""
@@ -164,6 +177,11 @@ class _Said:
         device = home.device(result.action.device_id) if result.action.device_id and not is_told else None
         state = {"state": result.state} if result.state is not None else {}
         return cls(result, device, {**result.action.args, **state, **result.facts})
+
+
+def _was_so(result: ActionResult) -> bool:
+    """Whether nothing had to change."""
+    return (result.reply_key or "").startswith("already.")
 
 
 def _pick(entry: Entry, devices: Sequence[Device | None], values: Mapping[str, Any] = _NOTHING) -> tuple[str, ...]:

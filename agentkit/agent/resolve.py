@@ -176,9 +176,19 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
         return placed
     near = tuple(d for d in placed if speaker_area is not None and d.area == speaker_area)
     found = near or placed
+    if not (has_place or selector.device_class):
+        found = _likely(found, tool)
     if len(found) == 1 or tool.is_query or (near and not selector.is_one):
         return found
     return which(found, view)
+
+
+def _likely(devices: tuple[Device, ...], tool: Tool) -> tuple[Device, ...]:
+    """Of devices that were not named those that a change most likely means: "louder" is for what plays."""
+    if tool.prefers is None:
+        return devices
+    ranks = {d.id: tool.prefers(d) for d in devices}
+    return tuple(d for d in devices if ranks[d.id] == max(ranks.values()))
 
 
 def _can(device: Device, tool: Tool) -> bool:

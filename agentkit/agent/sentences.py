@@ -13,7 +13,9 @@ from agentkit.understanding.tools import Tool
 Entry = Mapping[str, tuple[str, ...]]
 """Device class, type, slot or "default" → sentences, the most telling first."""
 
-GROUPS = frozenset({"done", "do", "failed", "unknown", "skipped", "ask", "refused", "say", "answers", "planned"})
+GROUPS = frozenset(
+    {"done", "already", "do", "failed", "unknown", "skipped", "ask", "refused", "say", "answers", "planned"}
+)
 TABLES = frozenset({"grammar", "kinds", "states", "words", "plain", "facts"})
 
 _ABOUT = frozenset({"devices", "n", "kind", "area", "room", "state", "name"})
@@ -121,7 +123,7 @@ def _allowed(key: str, tools: Mapping[str, Tool], facts: frozenset[str]) -> froz
     group, _, name = key.partition(".")
     if group == "failed":
         return _ALLOWED[group] | facts
-    if group in ("done", "do"):
+    if group in ("done", "already", "do"):
         tool = tools.get(name)
         return _ABOUT | facts | (frozenset(p.name for p in tool.params) if tool else frozenset())
     return _ALLOWED.get(group, facts)

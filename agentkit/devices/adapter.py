@@ -16,6 +16,9 @@ REPORTED_CLASS = "reported_class"
 """Attribute with the classes that a device claimed after it was registered."""
 FORMER_NAMES = "former_names"
 """Attribute with what a device was called when it was registered and is not called any more."""
+MODES = "hvac_modes"
+COOLING = frozenset({"cool", "heat_cool", "dry", "fan_only"})
+"""Modes that only what can cool has."""
 NO_CLASS = "unknown"
 """Class of a device that reports something that is no class."""
 
@@ -50,8 +53,8 @@ class Device:
 
     @cached_property
     def device_class(self) -> str | None:
-        """Finer kind, for example garage for a cover: as registered, else as first reported."""
-        return next((c for c in self.classes if c is not None), None)
+        """Finer kind, for example garage for a cover: as registered, else as first reported, else by what it can do."""
+        return next((c for c in self.classes if c is not None), _class_by_modes(self))
 
     @cached_property
     def classes(self) -> tuple[str | None, ...]:
@@ -155,6 +158,13 @@ def class_of(value: object) -> str | None:
         return value
     folded = unicodedata.normalize("NFKC", value).casefold()
     return "_".join(re.split(r"[\s-]+", folded.rpartition(".")[2].strip())) or NO_CLASS
+
+
+def _class_by_modes(device: Device) -> str | None:
+    """A climate device that can heat and not cool is a heater; one that lists no modes may be anything."""
+    listed = device.attributes.get(MODES) if device.type == "climate" else None
+    modes = {str(m) for m in listed} if isinstance(listed, list | tuple) else set()
+    return "heater" if "heat" in modes and not modes & COOLING else None
 
 
 class Adapter(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Selector, Value
-from agentkit.understanding.entries import Item, Role
+from agentkit.understanding.entries import PLACES, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import of_class, select
 from agentkit.understanding.words import Words
@@ -42,6 +42,9 @@ def read_asks(raw: Mapping[str, Any]) -> AskMap:
     return AskMap(str(raw.get("tool") or ""), table("states"), table("attributes"), tools)
 
 
+_PLACED = PLACES | {Role.NAME}
+
+
 @dataclass(frozen=True)
 class AskReader:
     """Reads the cut of a question in one home."""
@@ -72,6 +75,8 @@ class AskReader:
     def _value(self, topic: str, items: Sequence[Item], is_here: bool) -> tuple[Intent, ...]:
         types = self.asks.attributes.get(topic, ())
         found = [d for d in self._candidates(items, is_here) if _has_value(d, topic, types)]
+        if not any(i.role in _PLACED for i in items):
+            found = [d for d in found if d.area is not None and d.area == self.view.speaker_area] or found
         if not found:
             return ()
         if topic in self.asks.tools:

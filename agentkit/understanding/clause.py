@@ -10,6 +10,7 @@ from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.entries import USUAL, Item, Role
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
+from agentkit.understanding.strict import is_word_of_class
 from agentkit.understanding.target import Group, TargetFinder
 from agentkit.understanding.tools import Tool
 
@@ -74,6 +75,8 @@ class ClauseReader:
         for rule in self.phrases.acts.get(act, ()):
             if topics - {rule.topic} or (group.has(Role.TO) and group.values):
                 continue
+            if rule.is_last and not group.has(*_NAMED) and self._is_of_class(group):
+                continue
             if len(group.of(Role.AREA)) > 1 and self._takes_one_room(rule):
                 continue
             if (rule.is_named and not group.has(*_THING)) or (rule.is_loose and group.has(*_NAMED)):
@@ -90,6 +93,12 @@ class ClauseReader:
             if args is not None and selector is not None and (intent := self._intent(rule.tool, args, selector)):
                 return (intent,)
         return ()
+
+    def _is_of_class(self, group: Group) -> bool:
+        """Whether the word for a kind is one for a class of other devices."""
+        said = {i.text for i in group.items if i.role is Role.KIND}
+        place = Selector(areas=group.of(Role.AREA), floors=group.of(Role.FLOOR))
+        return is_word_of_class(said, place, self.targets.view, self.targets.words)
 
     def _takes_one_room(self, rule: ActRule) -> bool:
         """Whether an act is done to a room, so that a second one would be passed over."""

@@ -37,6 +37,9 @@ class ActRule:
     is_loose: bool = False
     """No device may be named: who names one has a value in mind, which is then asked for."""
 
+    is_last: bool = False
+    """Not if the word for the kind is one for a class of other devices that are here: a gate that opens is no lock."""
+
 
 @dataclass(frozen=True)
 class ValueRule:
@@ -80,6 +83,9 @@ class PhraseMap:
     """Acts whose object must be a device: if this home does not know it, the refusal names it."""
     asks: AskMap = field(default_factory=AskMap)
     """What can be asked."""
+    further: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
+    """Tool that a complaint asks for → what it asks for where all of that is so already: brighter for lights that are
+    on."""
 
 
 def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
@@ -105,6 +111,7 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         readers=tuple(map(str, raw.get("readers") or ())),
         naming=naming,
         asks=read_asks(raw.get("asks") or {}),
+        further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
     )
 
 
@@ -123,6 +130,7 @@ def _act(raw: Mapping[str, Any]) -> ActRule:
         is_named=bool(raw.get("named")),
         is_loose=bool(raw.get("loose")),
         is_sweeping=bool(raw.get("sweeping")),
+        is_last=bool(raw.get("last")),
     )
 
 

@@ -7,12 +7,13 @@ known, so the unknown rest may say anything; with a time, condition or negation 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
-from agentkit.types import Intent, Kind, Understanding
-from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.choosing import reached_by
+from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
 from agentkit.understanding.guard import guard_any
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
@@ -20,6 +21,7 @@ from agentkit.understanding.mention import find_targets
 from agentkit.understanding.names import place_names
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.piece_checks import MAX_COMMANDS
 from agentkit.understanding.selecting import select
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -28,6 +30,8 @@ MAX_INTENTS = 2
 MAX_UNKNOWN, MAX_UNKNOWN_OF_KIND = 36, 16
 """Characters of a sentence that may stay unknown where it names a device or room, and where it names only a kind."""
 _NOTHING = Understanding(Kind.NONE)
+_BREAK = re.compile("[,;，；]|(?<=.)(?:再|然后)|\\b(?:and then|then)\\b")
+_NOT_ON = (None, "off", "standby", "unavailable", "unknown")
 _THINGS = TARGETS - {Role.IT, Role.ALL, Role.HERE}
 
 
@@ -59,7 +63,11 @@ class Proposer:
             else []
         )
         read = next((r for p in parts if (r := self._read(p, view, words, lexicon, is_hinted=bool(hinted)))), ())
-        read = read if hinted or all(is_specific(i, view) for i in read) else ()
+        clauses = [] if hinted or not is_command else _commands(text.text, words, lexicon)
+        if len(clauses) > 1:
+            read = self._whole(text, clauses, view, words, lexicon)
+        read = read if hinted or all(is_specific(i, view, is_near=len(clauses) > 1) for i in read) else ()
+        read = tuple(self._further(i, view) for i in read) if hinted else read
         if read and not is_guarded:
             return Understanding(
                 Kind.CALLS, read, path="template", why="read from the known pieces only", needs_confirmation=True
@@ -98,6 +106,29 @@ class Proposer:
                 return found
         return ()
 
+    def _whole(
+        self, text: Normalised, clauses: Sequence[str], view: HomeView, words: Words, lexicon: Lexicon
+    ) -> tuple[Intent, ...]:
+        """What every clause that commands something asks for; nothing if one of them would be passed over."""
+        found: list[Intent] = []
+        for clause in clauses:
+            intents = self.phrases.match(replace(text, text=clause), view).intents
+            intents = intents or self._read(clause, view, words, lexicon, is_hinted=False)
+            if not intents or any(self.tools[i.tool].is_query for i in intents):
+                return ()
+            found += (_of_before(i, found) for i in intents if i not in found)
+        return tuple(found) if len(found) <= MAX_COMMANDS else ()
+
+    def _further(self, intent: Intent, view: HomeView) -> Intent:
+        """What a complaint about something that is on already asks for: too dark with the lights on is "brighter"."""
+        reached = reached_by(intent.selector, view)
+        if not reached or any(d.state in _NOT_ON for d in reached):
+            return intent
+        rules = (
+            r for r in self.phrases.phrases.further.get(intent.tool, ()) if {d.type for d in reached} <= {*r.types}
+        )
+        return next((Intent(r.tool, r.constants, intent.selector) for r in rules), intent)
+
     def _lacking(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
         """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
         folded = fold(text.text, words)
@@ -124,6 +155,24 @@ class Proposer:
         return ()
 
 
+def _commands(text: str, words: Words, lexicon: Lexicon) -> list[str]:
+    """The clauses that hold a verb and what it is for, or nothing but known pieces."""
+    clauses = [fold(part, words) for part in _BREAK.split(text)]
+    roles = [{m.role for m in lexicon.mentions(c)} for c in clauses]
+    wanted = _THINGS | VALUES | {Role.TOPIC}
+    is_known = [_known(c, lexicon.mentions(c))[1] == 0 for c in clauses]
+    told = zip(clauses, roles, is_known, strict=True)
+    return [c for c, of, known in told if Role.ACT in of and (known or of & wanted)]
+
+
+def _of_before(intent: Intent, before: Sequence[Intent]) -> Intent:
+    """A clause without any word for a device speaks of the device before it, if that is of its type."""
+    selector = intent.selector
+    last = before[-1].selector if before else Selector()
+    is_bare = replace(selector, types=()) == Selector()
+    return replace(intent, selector=last) if is_bare and set(last.types) & set(selector.types) else intent
+
+
 def _clauses(text: str, words: Words) -> list[str]:
     """The parts between commas that begin like a command: what follows often tells why."""
     parts = [fold(part, words) for part in re.split("[,;]", text)]
@@ -140,9 +189,13 @@ def _second_verb(folded: str, lexicon: Lexicon) -> list[str]:
     return [folded[ends[1] :].strip()] if is_bare else []
 
 
-def is_specific(intent: Intent, view: HomeView) -> bool:
-    """Whether a selector names a device or a room, or fits one device only: a mere kind could be meant of anything."""
-    return _is_named(intent) or len(select(intent.selector, view)) == 1
+def is_specific(intent: Intent, view: HomeView, *, is_near: bool = False) -> bool:
+    """Whether a selector names a device or a room, or fits one device only: a mere kind could be meant of anything.
+
+    `is_near`: the one in the speaker's room will do.
+    """
+    fitting = reached_by(intent.selector, view) if is_near else select(intent.selector, view)
+    return _is_named(intent) or len(fitting) == 1
 
 
 def _is_named(intent: Intent) -> bool:

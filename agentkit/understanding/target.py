@@ -11,6 +11,7 @@ from agentkit.understanding.entries import PLACES, VALUES, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
 from agentkit.understanding.selecting import has_word, is_called, of_class, select
+from agentkit.understanding.strict import may_be, near_of
 from agentkit.understanding.surname import is_behind, is_surname
 from agentkit.understanding.words import Words
 
@@ -61,7 +62,7 @@ class TargetFinder:
         if group.has(Role.IT) and group.has(*_THINGS) and not is_of_before:
             group = Group(tuple(i for i in group.items if i.role is not Role.IT))  # "the lamp there, put it out"
         elif group.has(Role.IT):
-            before = before or self.view.spoken_of
+            before = before or near_of(self.view, is_here=group.has(Role.HERE))
         if group.has(Role.IT) and (before is not None or not is_said):
             kept = tuple(t for t in types if before and t in before.types)
             return replace(before, types=kept) if before and kept else None
@@ -243,15 +244,18 @@ class TargetFinder:
                 continue
             wanted = replace(selector, types=(device_type,))
             said = {i.text for i in group.items if i.role is Role.CLASS}
-            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said))]
+            placed = select(wanted, self.view)
+            strangers = [d for d in placed if not may_be(d, key, selector, self.view, self.words)]
+            exact = [d for d in placed if _has_any(d, tuple(said)) and d not in strangers]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             if self._is_named_elsewhere(said, exact):
                 return None
             found = of_class(wanted, device_class, self.words.device_classes[key], self.view)
-            found = tuple(d for d in found if self._is_of_class(d, key))
+            found = tuple(d for d in found if self._is_of_class(d, key) and d not in strangers)
             if not found:
-                return replace(wanted, device_class=device_class) if self.is_absent_fine else None
+                is_lacking = self.is_absent_fine and key not in self.words.strict_classes
+                return replace(wanted, device_class=device_class) if is_lacking else None
             if all(d.device_class == device_class for d in found):
                 return replace(wanted, device_class=device_class)
             near = [d for d in found if d.area is not None and d.area == self.view.speaker_area]

@@ -46,7 +46,7 @@ _ACT = Keys(
     {
         **dict.fromkeys(("tool", "topic", "amount", "unit", "area_argument"), WORD),
         **dict.fromkeys(("types", "called"), WORDS),
-        **dict.fromkeys(("negative", "implied", "named", "loose", "sweeping"), FLAG),
+        **dict.fromkeys(("negative", "implied", "named", "loose", "sweeping", "last"), FLAG),
         "set": MapOf(Anything()),
     },
     required=("types", "tool"),
@@ -66,6 +66,7 @@ _VALUE = Keys(
 _PHRASES = Keys(
     {
         "acts": MapOf(ListOf(_ACT)),
+        "further": MapOf(ListOf(_ACT)),
         "values": ListOf(_VALUE),
         "opposites": ListOf(WORDS),
         "naming": WORDS,

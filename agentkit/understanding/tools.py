@@ -85,13 +85,20 @@ class Tool:
     is_query: bool
     """True if it only reads: it returns an Answer and is never confirmed."""
     function: Callable[..., Decision | Answer]
+    prefers: Callable[[Device], int] | None = None
+    """How likely a device is meant by a sentence that names neither device nor place; 0 = only if no other is."""
 
 
-def tool(*, types: tuple[str, ...] = (), is_query: bool = False) -> Callable[[Function], Function]:
-    """Mark a function as a tool; `load_tools` reads the mark."""
+def tool(
+    *, types: tuple[str, ...] = (), is_query: bool = False, prefers: Callable[[Device], int] | None = None
+) -> Callable[[Function], Function]:
+    """Mark a function as a tool; `load_tools` reads the mark.
+
+    `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off.
+    """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -121,7 +128,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -143,6 +150,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         typing.cast(Literal["device", "devices", "home"], scope),
         is_query,
         function,
+        prefers,
     )
 
 

@@ -9,12 +9,13 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
-from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder
+from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
-from agentkit.understanding.here import asked, placed_here, without_here
+from agentkit.understanding.here import asked, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.negative import signed, unsigned
@@ -145,7 +146,7 @@ class Understander:
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
-        found = as_spoken(placed_here(found, text, view, words, self._tools), text, view)
+        found = finished(found, text, view, words, self._phrases.phrases, self._tools)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:

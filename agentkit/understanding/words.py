@@ -27,6 +27,13 @@ class Words:
     """Kind of room → words for it in any language: a home that knows one of them understands the others."""
     device_classes: Table = field(default_factory=dict)
     """type.class → words that mean only the devices of that class, or with such a word in their name."""
+    guises: Table = field(default_factory=dict)
+    """type.class → words for the whole type that do not mean a device of another class of it."""
+    strict_classes: tuple[str, ...] = ()
+    """type.class whose words mean no device that says to be of another class, unless it is in the speaker's room."""
+    items: Table = field(default_factory=dict)
+    """How a list is filled: joins (between items), leads (idle before one) and words that only begin like those (kept),
+    tasks (how something to do begins) and goods (in the name of a list of things to buy)."""
     place_synonyms: Table = field(default_factory=dict)
     """Any key → words for the same sort of place, each of which may stand in a name for the others."""
     called_by_place: Table = field(default_factory=dict)
@@ -162,6 +169,8 @@ _TABLES = (
         "kinds",
         "rooms",
         "device_classes",
+        "guises",
+        "items",
         "place_synonyms",
         "called_by_place",
         "stand_ins",

@@ -256,3 +256,20 @@ def test_every_action_can_be_asked_about_even_without_its_values(language: str) 
     unsaid = [name for name in acting if not own.describe(language, [Action(name)], HOME)]
 
     assert unsaid == []
+
+
+def test_what_was_so_already_is_not_said_to_be_done(replies: Replies) -> None:
+    was_off = result("turn_off", "light.hall", state="off", reply_key="already.turn_off")
+    assert replies.compose("en", [was_off], HOME) == "The hall lamp is already off."
+    assert replies.compose("zh", [was_off], HOME) == "走廊灯已经关着。"
+
+
+def test_one_that_was_so_already_is_counted_among_those_that_changed(replies: Replies) -> None:
+    was_off = result("turn_off", "light.hall", state="off", reply_key="already.turn_off")
+    said = replies.compose("en", [*off("light.kitchen"), was_off], HOME)
+    assert said == "Turned off the kitchen light and the hall lamp."
+
+
+def test_the_items_of_one_list_are_named_together(replies: Replies) -> None:
+    added = [result("add_to_list", "light.hall", args={"item": item}) for item in ("rice", "salt", "oil")]
+    assert replies.compose("en", added, HOME) == "Added rice, salt and oil to the hall lamp."

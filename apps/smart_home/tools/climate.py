@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .common import clamp, number, refuse, tidy, to
+from .common import clamp, number, refuse, runs, tidy, to, unless_off
 
 CELSIUS, FAHRENHEIT = "°C", "°F"
 UNIT_WORDS = {"celsius": CELSIUS, "fahrenheit": FAHRENHEIT}
@@ -36,7 +36,7 @@ def set_temperature(
     return _heat_to(device, target, own)
 
 
-@tool(types=("climate", "water_heater"))
+@tool(types=("climate", "water_heater"), prefers=runs)
 def adjust_temperature(
     device: Device,
     step: Annotated[float, Range(-30, 30, "°")],
@@ -77,7 +77,7 @@ def set_fan_mode(device: Device, mode: str) -> Decision:
     wanted = next((m for m in modes if m.casefold() == mode.strip().casefold()), None)
     if wanted is None:
         return refuse("unknown_mode", device, mode=mode, modes=modes)
-    return to(device, None, {key: wanted}, mode=wanted)
+    return unless_off(device, to(device, None, {key: wanted}, mode=wanted), "done.kept_off")
 
 
 def unit_of(device: Device) -> str:
@@ -110,4 +110,5 @@ def _heat_to(device: Device, target: float, unit: str) -> Decision:
     value = tidy(round(target / step) * step)
     has_other_name = "target_temperature" in device.attributes and "temperature" not in device.attributes
     key = "target_temperature" if has_other_name else "temperature"
-    return to(device, None, {key: value}, temperature=value, unit=unit)
+    decision = to(device, None, {key: value}, temperature=value, unit=unit)
+    return unless_off(device, decision, "done.temperature_off")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from agentkit.devices.adapter import Change, Device
@@ -13,6 +14,11 @@ OFF_STATES = {"off", "standby", "unavailable", "unknown"}
 def to(device: Device, state: str | None = None, attributes: dict[str, Any] | None = None, **values: Any) -> Decision:
     """Decide what one device should become, with values for the reply's sentence."""
     return Decision({device.id: Change(state, attributes or {})}, values=values)
+
+
+def unless_off(device: Device, decision: Decision, reply_key: str) -> Decision:
+    """The decision with another sentence for a device that stays off: it is set, and nobody will notice."""
+    return replace(decision, reply_key=reply_key) if is_off(device) else decision
 
 
 def refuse(reason: str, device: Device, **values: Any) -> Decision:
@@ -58,6 +64,16 @@ def is_on(device: Device) -> bool:
     if device.type in ("climate", "media_player", "water_heater"):
         return device.state is not None and device.state not in OFF_STATES
     return device.state == "on"
+
+
+def runs(device: Device) -> int:
+    """Rank for changes of a value: what is on is meant before what is off."""
+    return int(is_on(device))
+
+
+def is_off(device: Device) -> bool:
+    """True if the device says that it is off; one that says nothing may be on."""
+    return device.state in ("off", "standby")
 
 
 def is_simulated(device: Device) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .common import can, clamp, is_on, number, refuse, to
+from .common import can, clamp, is_off, number, refuse, runs, to, unless_off
 
 FAN_LEVELS = (
     "quiet",
@@ -36,16 +36,16 @@ def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]
     return _spin(device, percentage)
 
 
-@tool(types=("fan", "climate"))
+@tool(types=("fan", "climate"), prefers=runs)
 def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
     """Make a fan faster (step above 0) or slower (step below 0) by so many percent."""
     if device.type == "climate":
         return _next_level(device, 1 if step > 0 else -1)
     if not can(device, "set_speed"):
         return refuse("unsupported", device, what="speed")
-    if not is_on(device):
-        return _spin(device, max(step, 0))
     speed = number(device, "percentage")
+    if is_off(device):
+        return refuse("is_off", device) if step < 0 else _spin(device, round(clamp((speed or 0) + step, 0, 100)))
     slowest = number(device, "percentage_step") or 10
     return _spin(device, round(clamp((50 if speed is None else speed) + step, slowest, 100)))
 
@@ -55,7 +55,8 @@ def set_fan_oscillation(device: Device, oscillation: Literal["on", "off"]) -> De
     """Let a fan swing from side to side, or stop that."""
     if not can(device, "oscillate"):
         return refuse("unsupported", device, what="oscillation")
-    return to(device, None, {"oscillating": oscillation == "on"}, oscillation=oscillation)
+    decision = to(device, None, {"oscillating": oscillation == "on"}, oscillation=oscillation)
+    return unless_off(device, decision, "done.kept_off")
 
 
 def _next_level(device: Device, direction: int) -> Decision:
@@ -67,7 +68,7 @@ def _next_level(device: Device, direction: int) -> Decision:
     now = str(device.attributes.get("fan_mode") or "").casefold()
     at = levels.index(now) if now in levels else (len(levels) - 1) // 2
     level = modes[levels[round(clamp(at + direction, 0, len(levels) - 1))]]
-    return to(device, None, {"fan_mode": level}, mode=level)
+    return unless_off(device, to(device, None, {"fan_mode": level}, mode=level), "done.kept_off")
 
 
 def _spin(device: Device, percentage: int) -> Decision:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from agentkit.devices.adapter import Device
+from agentkit.devices.adapter import Change, Device
 from agentkit.understanding.tools import Decision, Range, tool
 
 from .colors import RGB, WHITES, color_name, kelvin_to_rgb, nearest_name, parse_color
-from .common import clamp, is_on, is_simulated, number, refuse, to
+from .common import clamp, is_off, is_simulated, number, refuse, runs, to
 
 COLOR_MODES = {"hs", "xy", "rgb", "rgbw", "rgbww"}
 WHITE_MODES = {"color_temp", "rgbww"}
@@ -29,14 +29,17 @@ def set_brightness(device: Device, brightness: Annotated[int, Range(0, 100, "%")
     return _bright(device, brightness)
 
 
-@tool(types=("light",))
+@tool(types=("light",), prefers=runs)
 def adjust_brightness(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
     """Make a light brighter (step above 0) or dimmer (step below 0) by so many percent."""
     if not _has_mode(device, lambda modes: modes != {"onoff"}):
         return refuse("unsupported", device, what="brightness")
-    if not is_on(device):
-        return _bright(device, max(step, 0))  # a dimmer light than a dark one is a dark one
     level = number(device, "brightness")
+    if is_off(device):
+        if step < 0:
+            return refuse("is_off", device)
+        if not level:  # it comes back as it was left, and only the lamp itself knows how
+            return Decision({device.id: Change("on")}, reply_key="done.turn_on")
     current = 100 if level is None else level / 2.55
     return _bright(device, round(clamp(current + step, 1, 100)))  # dimming does not switch off
 

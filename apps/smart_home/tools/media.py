@@ -7,11 +7,18 @@ from typing import Annotated, Any
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, Range, tool
 
-from .common import OFF_STATES, can, clamp, is_simulated, number, refuse, to
+from .common import OFF_STATES, can, clamp, is_on, is_simulated, number, refuse, to, unless_off
 
 PLAYER = ("media_player",)
 MAX_QUERY = 200
 SILENT = OFF_STATES | {"idle"}
+
+
+def plays(device: Device) -> int:
+    """Rank for changes of the sound: what plays before what could, what is on before what is off."""
+    if device.state in ("playing", "buffering"):
+        return 3
+    return int(is_on(device)) + int(device.state not in SILENT)
 
 
 @tool(types=PLAYER)
@@ -20,25 +27,25 @@ def media_resume(device: Device) -> Decision:
     return to(device, "playing")
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def media_pause(device: Device) -> Decision:
     """Pause what is playing."""
     return refuse("not_playing", device) if device.state in SILENT else to(device, "paused")
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def media_stop(device: Device) -> Decision:
     """Stop what is playing."""
     return refuse("not_playing", device) if device.state in OFF_STATES else to(device, "idle")
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def media_next(device: Device) -> Decision:
     """Skip to the next track."""
     return _skip(device, 1)
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def media_previous(device: Device) -> Decision:
     """Go back to the previous track."""
     return _skip(device, -1)
@@ -54,7 +61,7 @@ def media_search_play(device: Device, query: str) -> Decision:
     return to(device, "playing", attributes, query=title)
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def set_volume(device: Device, volume: Annotated[int, Range(0, 100, "%")]) -> Decision:
     """Set how loud a player is, in percent."""
     if not can(device, "volume_set", "volume_step"):
@@ -64,7 +71,7 @@ def set_volume(device: Device, volume: Annotated[int, Range(0, 100, "%")]) -> De
     return _loud(device, volume)
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
     """Make a player louder (step above 0) or quieter (step below 0) by so many percent."""
     if not can(device, "volume_set", "volume_step"):
@@ -74,7 +81,7 @@ def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -
     return _loud(device, round(clamp(current + step, 0, 100)))
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=plays)
 def mute(device: Device) -> Decision:
     """Silence a player without changing its volume."""
     return to(device, None, {"is_volume_muted": True})
@@ -90,9 +97,11 @@ def _loud(device: Device, volume: int) -> Decision:
     attributes: dict[str, Any] = {"volume_level": round(volume / 100, 2)}
     if volume and device.attributes.get("is_volume_muted") is True:
         attributes["is_volume_muted"] = False  # nobody asks for a volume and silence
-    return to(device, None, attributes, volume=volume)
+    return unless_off(device, to(device, None, attributes, volume=volume), "done.volume_off")
 
 
 def _skip(device: Device, step: int) -> Decision:
+    if device.state in SILENT:
+        return refuse("not_playing", device)
     track = number(device, "media_track")
     return to(device, None, {} if track is None else {"media_track": max(1, int(track) + step)})

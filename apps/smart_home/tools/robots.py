@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Decision, tool
 
@@ -26,13 +28,20 @@ def vacuum_return(device: Device) -> Decision:
 @tool(types=VACUUM)
 def vacuum_pause(device: Device) -> Decision:
     """Pause the vacuum cleaner where it is."""
-    return to(device, "paused")
+    return _at_rest(device) or to(device, "paused")
 
 
 @tool(types=VACUUM)
 def vacuum_stop(device: Device) -> Decision:
     """Stop the vacuum cleaner where it is."""
-    return to(device, "idle")
+    return _at_rest(device) or to(device, "idle")
+
+
+def _at_rest(device: Device) -> Decision | None:
+    """The decision to leave a cleaner where it stands, if it does not clean."""
+    if device.state not in ("docked", "idle", "charging"):
+        return None
+    return replace(to(device, device.state), reply_key="already.vacuum_stop")
 
 
 @tool(types=VACUUM)

@@ -45,12 +45,16 @@ def test_a_step_starts_from_the_current_brightness_and_stays_within_limits(chang
     assert change("adjust_brightness", light(brightness=102), step=step) == Change("on", {"brightness": level})
 
 
-def test_a_dark_lamp_made_brighter_starts_from_nothing(change: Run) -> None:
-    assert change("adjust_brightness", light("off", brightness=200), step=20) == Change("on", {"brightness": 51})
+def test_a_dark_lamp_made_brighter_starts_from_where_it_was_left(change: Run) -> None:
+    assert change("adjust_brightness", light("off", brightness=100), step=20) == Change("on", {"brightness": 150})
 
 
-def test_a_dark_lamp_made_dimmer_stays_dark(change: Run) -> None:
-    assert change("adjust_brightness", light("off"), step=-20) == Change("off")
+def test_a_dark_lamp_that_tells_no_level_comes_on_as_it_was_left(change: Run) -> None:
+    assert change("adjust_brightness", light("off"), step=20) == Change("on")
+
+
+def test_a_dark_lamp_made_dimmer_stays_dark(refusal: Run) -> None:
+    assert refusal("adjust_brightness", light("off", brightness=100), step=-20)[0] == "is_off"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""Keep a word to the devices it can mean: an air conditioner is a climate device, a radiator is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from agentkit.devices.adapter import Device
+from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.choosing import reached_by
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.selecting import has_word, select
+from agentkit.understanding.words import Words
+
+PLURAL = frozenset({"any", "all", "which", "how_many"})
+"""Questions about many devices; without a place they are about the whole home."""
+
+
+def suited(found: Understanding, text: Normalised, view: HomeView, words: Words) -> Understanding:
+    """The reading without devices of another class than the one that a word for their type means."""
+    if found.kind is not Kind.CALLS:
+        return found
+    said = fold(text.text, words)
+    for key, listed in words.guises.items():
+        device_type, _, device_class = key.partition(".")
+        others = tuple(_rivals(key, words))
+        if any(has_word(said, w) for w in listed) and not any(has_word(said, w) for w in others):
+            is_here = any(has_word(said, w) for w in words.here)
+            meant = _Meant(device_type, device_class, listed, others, view.speaker_area if is_here else None)
+            found = replace(found, intents=tuple(meant.of(i, view) for i in found.intents))
+    return found
+
+
+class _Meant:
+    """The devices that a word for a type can mean."""
+
+    def __init__(
+        self, device_type: str, device_class: str, listed: tuple[str, ...], others: tuple[str, ...], here: str | None
+    ) -> None:
+        self._type, self._class, self._listed, self._others, self._here = (
+            device_type,
+            device_class,
+            listed,
+            others,
+            here,
+        )
+
+    def of(self, intent: Intent, view: HomeView) -> Intent:
+        """The intent for those of its devices that fit; else for others of the home, else for a class it lacks."""
+        selector = intent.selector
+        if selector.names or not (set(selector.types) <= {self._type} if selector.types else selector.device_ids):
+            return intent
+        meant = select(selector, view) if intent.args.get("question") in PLURAL else reached_by(selector, view)
+        reached = [d for d in meant if selector.device_ids or d.type == self._type]
+        fitting = [d for d in reached if self._fits(d)]
+        if len(fitting) == len(reached):
+            return intent
+        is_placed = bool(selector.areas or selector.floors or selector.device_ids or self._here)
+        wider = (
+            fitting or [] if is_placed else [d for d in select(Selector(types=(self._type,)), view) if self._fits(d)]
+        )
+        if not (fitting or wider):
+            areas = (self._here,) if self._here else selector.areas
+            return replace(intent, selector=replace(selector, device_ids=(), areas=areas, device_class=self._class))
+        ids = tuple(d.id for d in fitting or wider)
+        return replace(intent, selector=Selector(device_ids=ids, types=selector.types, is_one=not fitting))
+
+    def _fits(self, device: Device) -> bool:
+        """Whether neither what a device can do nor its name says that it is something else."""
+        if device.type != self._type:
+            return True
+        if any(has_word(n, w) for n in device.names for w in self._listed):
+            return True
+        is_other = any(has_word(n, w) for n in device.names for w in self._others)
+        return device.device_class in (None, self._class) and not is_other
+
+
+def _rivals(key: str, words: Words) -> Iterator[str]:
+    """Words for the other classes of the same type."""
+    kind = key.partition(".")[0]
+    for other, listed in words.device_classes.items():
+        if other.partition(".")[0] == kind and other != key:
+            yield from listed
