@@ -124,11 +124,15 @@ def _states(live: tuple[Device, ...], question: Question, state: str | None) -> 
     if question == "all":
         others = {**values, **_names(rest)}
         return Answer("state.all_no", others) if rest else Answer("state.all_yes", values)
+    if state in ("open", "closed") and any(d.type == "lock" for d in hits):
+        return Answer("state.any_each", {**values, "items": [_one(d) for d in hits]})
     return Answer("state.any_yes" if hits else "state.any_no", values)
 
 
-def _kind(live: tuple[Device, ...]) -> str:
-    """What the devices are called together: by their class where people do so too."""
+def _kind(live: tuple[Device, ...]) -> str | None:
+    """What the devices are called together: by their class where people do so too; None if they are of many kinds."""
+    if len({d.type for d in live}) > 1:
+        return None
     classes = {d.device_class for d in live}
     shared = next(iter(classes)) if len(classes) == 1 else None
     return shared if shared in CALLED_BY_CLASS else live[0].type
