@@ -34,7 +34,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.unknown import is_lacking, unknown_name
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -135,6 +135,8 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
+        if (hit := past(text, words)) is not None and self._is_about_home(text, view):
+            return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []
         for tier in self._tiers:
@@ -215,7 +217,7 @@ class Understander:
         timings = {"when": (time.perf_counter() - start) * 1000}
         if found.when is None and found.problem is None:
             return Understanding(Kind.NONE, timings_ms=timings)
-        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        is_home = self._is_about_home(text, view)
         if found.when is None:
             kind = (
                 "question"
@@ -246,6 +248,10 @@ class Understander:
         asked = self._model.understand(rest, view)
         return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
 
+    def _is_about_home(self, text: Normalised, view: HomeView) -> bool:
+        words = self._words[text.language]
+        return is_about_home(text, view, words, self._phrases.lexicon(view, words))
+
     def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
         values = {"kind": hit.kind, "words": hit.words}
         return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", hit.why, timings_ms=timings)
@@ -255,7 +261,7 @@ class Understander:
         start = time.perf_counter()
         words = self._words[text.language]
         hit = guard_any(text.text, words, self._words.values())
-        is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        is_home = hit is not None and self._is_about_home(text, view)
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
@@ -301,8 +307,7 @@ class Understander:
         return found if name is None else _unknown(found, name)
 
     def _refuse(self, text: Normalised, view: HomeView) -> Understanding:
-        words = self._words[text.language]
-        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        is_home = self._is_about_home(text, view)
         key = "not_understood" if is_home else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
 

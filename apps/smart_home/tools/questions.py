@@ -74,6 +74,8 @@ def get_state(
         return Answer("state.unavailable", _names(devices))
     if not attribute and all(d.type == "calendar" for d in live):
         attribute = "events"  # what a calendar is asked for is what stands in it
+    if attribute == "setting":
+        return _settings(live)
     if attribute and attribute != "state":
         kind = CLASS_OF.get(attribute, attribute)
         of_class = tuple(d for d in live if d.type == "binary_sensor" and d.device_class == kind)
@@ -163,6 +165,16 @@ def _values(live: tuple[Device, ...], attribute: str) -> Answer:
     if len(rows) > 1:
         return Answer("value.many", {**_names(tuple(r.device for r in readings)), "attribute": name, "items": rows})
     return Answer(f"{name}.one" if name in NAMED_VALUES else "value.one", rows[0])
+
+
+def _settings(live: tuple[Device, ...]) -> Answer:
+    """What is set: a temperature means little without the mode, which may be off."""
+    rows = [{**_one(d), "temperature": r.value, "unit": r.unit} for d in live if (r := read(d, "target_temperature"))]
+    if not rows:
+        return _describe(live)
+    if len(rows) == 1:
+        return Answer("setting.one", rows[0])
+    return Answer("setting.many", {**_names(live), "items": rows})
 
 
 def _one_per_room(readings: list[Reading]) -> list[Reading]:
