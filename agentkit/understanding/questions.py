@@ -26,6 +26,8 @@ _MAX_CHARS = 200
 _MAX_STATES = 3
 _SAYING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _LISTING = frozenset({"which", "how_many"})
+_OPEN = _LISTING | {"any", "anyone"}
+"""Kinds of questions that need not say of what they ask."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class _Asked:
     def has_place(self) -> bool:
         """Whether it is asked of a part of the home."""
         return self.group.has(Role.AREA, Role.FLOOR, Role.HERE)
+
+    @property
+    def has_scope(self) -> bool:
+        """Whether a place or "everything" says of what it is asked."""
+        return self.has_place or self.group.has(Role.ALL, Role.HOME)
 
     @property
     def is_of_people(self) -> bool:
@@ -104,6 +111,9 @@ class QuestionTier:
         if len(asked.states) > _MAX_STATES or ("yes_no" in asked.kinds and not (asked.states or asked.attribute)):
             return None
         if asked.is_of_anything:
+            is_begun = items[0].role is Role.ASK or text.is_question
+            if not is_begun or not (asked.has_scope or _OPEN & set(asked.kinds)):
+                return None  # "clear the list" asks for nothing, and "is it open" of one thing that was not named
             asked = replace(asked, senses=_senses(items, lexicon))
         if asked.is_of_people:
             return self._who(asked, finder)
@@ -126,7 +136,7 @@ class QuestionTier:
         """What is asked about; "anything open" is whatever can be open in any sense of the word."""
         is_listing, is_any = (
             bool(_LISTING & set(asked.kinds)),
-            asked.is_of_anything and bool({"any", "anyone"} & set(asked.kinds)),
+            asked.is_of_anything,
         )
         found: set[str] = set()
         singles: list[tuple[str, ...]] = [(s,) for s in asked.senses]

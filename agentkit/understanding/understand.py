@@ -11,7 +11,7 @@ from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
 from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
-from agentkit.understanding.exclude import Excluder
+from agentkit.understanding.exclude import Excluder, is_forbidden
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, placed_here, without_here
@@ -25,7 +25,7 @@ from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
-from agentkit.understanding.shortlist import is_about_home
+from agentkit.understanding.shortlist import is_about_home, is_wish
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -265,6 +265,8 @@ class Understander:
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
+        if hit.kind == "negation" and not is_forbidden(text.text, words):
+            hit = replace(hit, kind="mixed")  # "leave it" would agree to something that nobody said
         return self._not_yet(hit, timings)
 
     def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
@@ -304,6 +306,8 @@ class Understander:
             return _unknown(found, name)
         if (proposed := self._proposer.propose(text, view)).kind is not Kind.NONE:
             return proposed
+        if found.reply_key == "not_home" and is_wish(text, words, lexicon):
+            found = replace(found, reply_key="not_understood")
         return found if name is None else _unknown(found, name)
 
     def _refuse(self, text: Normalised, view: HomeView) -> Understanding:

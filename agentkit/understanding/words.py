@@ -134,6 +134,8 @@ class Words:
     """Questions about how things were or since when they are so, which no state tells."""
     told: tuple[re.Pattern[str], ...] = ()
     """Clauses that tell what somebody did ("he closed it"), of the words as they were said."""
+    contrasts: tuple[str, ...] = ()
+    """Words between a clause that forbids and one that commands ("but")."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
     reasons: tuple[re.Pattern[str], ...] = ()
