@@ -151,7 +151,9 @@ class AskReader:
             self.view,
         )
         sensors = select(Selector(areas=selector.areas, floors=selector.floors, types=_SENSORS), self.view)
-        return [*by_type, *(d for d in sensors if d.device_class == device_class)]
+        told = [d for d in sensors if d.device_class == device_class]
+        # where something tells of a window, a blind that is only called like one is not asked
+        return [*(d for d in by_type if not told or d.device_class in (None, device_class)), *told]
 
 
 def _intent(tool: str, devices: Sequence[Device], args: Mapping[str, Value]) -> Intent:

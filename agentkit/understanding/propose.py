@@ -42,7 +42,7 @@ class Proposer:
     def propose(self, text: Normalised, view: HomeView) -> Understanding:
         """A reading to be confirmed, a command that lacks its value, or an open question. Kind NONE: nothing to ask."""
         words = self.words[text.language]
-        if text.is_question and not text.is_request:
+        if (text.is_question and not text.is_request) or _begins_as_question(fold(text.text, words), words):
             return _NOTHING
         lexicon = self.phrases.lexicon(view, words)
         is_guarded = guard_any(text.text, words, self.words.values()) is not None
@@ -122,6 +122,12 @@ class Proposer:
             if is_meant and rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
                 return (Intent(rule.tool, {}, found[0]),)
         return ()
+
+
+def _begins_as_question(folded: str, words: Words) -> bool:
+    """Whether a sentence without its mark begins like a question ("is it on")."""
+    starts = {fold(p, words) for p in words.questions.get("yes_no", ())}
+    return any(folded.startswith(f"{s} ") for s in starts if s.isascii())
 
 
 def _clauses(text: str, words: Words) -> list[str]:

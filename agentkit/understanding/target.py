@@ -243,7 +243,8 @@ class TargetFinder:
                 continue
             wanted = replace(selector, types=(device_type,))
             said = {i.text for i in group.items if i.role is Role.CLASS}
-            exact = [d for d in select(wanted, self.view) if _has_any(d, tuple(said))]
+            called = (d for d in select(wanted, self.view) if any(is_called(n, w) for n in d.names for w in said))
+            exact = [d for d in called if self._is_of_class(d, key)]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             if self._is_named_elsewhere(said, exact):

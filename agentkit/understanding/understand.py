@@ -232,7 +232,9 @@ class Understander:
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            return replace(self._named(self._refuse(rest, view), rest, view), timings_ms=timings)
+            proposed = self._named(self._refuse(rest, view), rest, view)
+            when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
+            return replace(proposed, when=when, timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
             return Understanding(Kind.NONE, timings_ms=timings)
         return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
