@@ -202,10 +202,9 @@ def clauses_of(text: str, words: Words) -> list[str]:
     return [c.strip() for c in parts if c.strip()]
 
 
-def is_forbidden(text: str, words: Words) -> bool:
-    """Whether a sentence is nothing but one clause that forbids."""
-    clauses = clauses_of(text, words)
-    return len(clauses) == 1 and any(p.search(clauses[0]) for p in words.forbids)
+def is_mixed_up(text: str, words: Words) -> bool:
+    """Whether a negation stands among several clauses or in a mere reason, so that it is no wish to leave something."""
+    return len(clauses_of(text, words)) > 1 or any(p.match(text) for p in words.reasons)
 
 
 def _type(devices: Sequence[Device]) -> str:

@@ -42,7 +42,7 @@ class Proposer:
     def propose(self, text: Normalised, view: HomeView) -> Understanding:
         """A reading to be confirmed, a command that lacks its value, or an open question. Kind NONE: nothing to ask."""
         words = self.words[text.language]
-        if (text.is_question and not text.is_request) or _begins_as_question(fold(text.text, words), words):
+        if text.is_question and not text.is_request:
             return _NOTHING
         lexicon = self.phrases.lexicon(view, words)
         is_guarded = guard_any(text.text, words, self.words.values()) is not None
@@ -66,7 +66,8 @@ class Proposer:
             )
         if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
-        if not is_guarded and (named := self._named_alone(text, view, words, lexicon)):
+        is_alone = not is_guarded and not _begins_as_question(folded, words)
+        if is_alone and (named := self._named_alone(text, view, words, lexicon)):
             values = {"devices": tuple(d.name for d in named), "ids": tuple(d.id for d in named)}
             return Understanding(Kind.ASK, (), "what", values, "template", "a device without a verb")
         return _NOTHING

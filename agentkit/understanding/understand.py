@@ -11,7 +11,7 @@ from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
 from agentkit.understanding.choosing import as_spoken, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
-from agentkit.understanding.exclude import Excluder, is_forbidden
+from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, placed_here, without_here
@@ -267,7 +267,7 @@ class Understander:
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
-        if hit.kind == "negation" and not is_forbidden(text.text, words):
+        if hit.kind == "negation" and is_mixed_up(text.text, words):
             hit = replace(hit, kind="mixed")  # "leave it" would agree to something that nobody said
         return self._not_yet(hit, timings)
 
