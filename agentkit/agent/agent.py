@@ -24,6 +24,7 @@ from agentkit.agent.listener import Listener, Understander
 from agentkit.agent.memory import Memory
 from agentkit.agent.pin import PinLock
 from agentkit.agent.pin_memory import PinMemory
+from agentkit.agent.recall import recall
 from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.trace import Trace, TurnRecord
@@ -207,6 +208,9 @@ class Agent:
         area = turn.view.speaker_area
         if area is not None and turn.view.area(area) is None:
             return End(Outcome.REFUSED, (Sentence("refused.unknown_area", {"name": area}),))
+        talk = self._words[turn.language].talk
+        if (recalled := recall(turn, talk, self.trace, self._replies)) is not None:
+            return recalled
         meant = self._hear(turn)
         return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
 

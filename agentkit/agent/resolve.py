@@ -167,7 +167,7 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
     has_place = bool(selector.areas or selector.floors)
     placed = tuple(d for d in able if _is_placed(d, selector, view)) if has_place else able
     if not placed:
-        return _nothing(selector, tool)
+        return _nothing(selector, view, tool)
     if selector.is_all:
         return placed
     if not (selector.types or selector.device_class) and len({d.type for d in placed}) > 1:
@@ -233,6 +233,15 @@ def _place(selector: Selector) -> dict[str, Any]:
     return {"area": place} if place else {}
 
 
-def _nothing(selector: Selector, tool: Tool) -> Refusal:
+def _nothing(selector: Selector, view: HomeView, tool: Tool) -> Refusal:
+    """Why nothing is found: what cannot be told, what can only be seen, or what is not there."""
     kind = selector.device_class or next(iter(selector.types or tool.types), "")
-    return Refusal("refused.nothing", {"kind": kind, "tool": tool.name, **_place(selector)})
+    values = {"kind": kind, "tool": tool.name, **_place(selector)}
+    if tool.is_query:
+        return Refusal("refused.cannot_know", values)  # nobody reports who is at home: that is not "nobody"
+    has_place = bool(selector.areas or selector.floors)
+    seen = tuple(d for d in view.devices if d.type == "binary_sensor" and d.device_class == selector.device_class)
+    seen = tuple(d for d in seen if not has_place or _is_placed(d, selector, view)) if selector.device_class else ()
+    if seen:
+        return Refusal("refused.only_seen", {**values, "devices": tuple(d.id for d in seen)})
+    return Refusal("refused.nothing", values)

@@ -26,7 +26,7 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "skipped": _ABOUT | {"action"},
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
-    "say": frozenset({"type"}),
+    "say": frozenset({"type", "said"}),
     "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
 }
 PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
@@ -43,10 +43,13 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "ask": ("confirm", "which", "missing", "pin", "pin_again", "referent"),
     "refused": (
         *("unknown_device", "unknown_area", "unsupported", "not_yet"),
-        *("not_understood", "not_home", "denied", "nothing"),
+        *("not_understood", "not_home", "denied", "nothing", "cannot_know", "only_seen"),
         *("nothing_to_undo", "cannot_undo", "left", "pin_locked"),
     ),
-    "say": ("nevermind", "chitchat", "greeting", "thanks", "empty", "cancelled"),
+    "say": (
+        *("nevermind", "chitchat", "greeting", "thanks", "empty", "cancelled"),
+        *("did", "did_nothing", "said", "said_nothing"),
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Device
+from agentkit.understanding.asking import PERSON
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
@@ -15,6 +16,9 @@ from agentkit.understanding.words import Words
 
 Pool = tuple[Device, ...]
 _NO_STATE = frozenset({"sensor", "scene", "script", "todo", "weather", "button", "calendar"})
+_NOT_SWITCHED = frozenset({"cover", "lock", "valve", "binary_sensor", "person", "device_tracker", "timer", "update"})
+"""Types that are on or off only in words of their own, so "is anything on" is not about them."""
+_PEOPLE, _SENSING = (PERSON, "device_tracker"), ("occupancy", "presence")
 _NAMING = (Role.NAME, Role.PART, Role.HINT)
 _SENSORS = ("sensor", "binary_sensor")
 
@@ -29,13 +33,17 @@ class AskedFinder:
     attributes: Mapping[str, tuple[str, ...]]
     """Attribute → device types that may know it, besides sensors of that class."""
 
-    def find(self, group: Group, states: Sequence[str], attribute: str | None, *, is_listing: bool) -> Pool:
-        """The devices, or none if the words name nothing that can answer."""
+    def find(
+        self, group: Group, states: Sequence[str], attribute: str | None, *, is_listing: bool, is_any: bool = False
+    ) -> Pool:
+        """The devices, or none if the words name nothing that can answer; `is_any`: "anything" was asked about."""
         if len(group.of(Role.NAME)) > 1 or len(group.of(Role.PART)) > 1:
             return ()
-        pool = self._named(group) if group.has(*_NAMING) else self._of_kind(group, states, attribute)
+        pool = self._named(group) if group.has(*_NAMING) else self._of_kind(group, states, attribute, is_any)
         if states:
             pool = self._able(pool, states)
+            said = group.has(*_NAMING, Role.KIND, Role.CLASS)
+            pool = pool if said else tuple(d for d in pool if d.type not in _NOT_SWITCHED or "." in states[0])
         if attribute:
             known = tuple(d for d in pool if self._knows(d, attribute))
             pool = known or (self._sensors_of(pool, attribute) if group.has(*_NAMING) else ())
@@ -43,7 +51,13 @@ class AskedFinder:
             return ()
         if not states and any(d.type == "sensor" for d in pool):
             pool = tuple(d for d in pool if d.type != "binary_sensor")  # the level itself, not whether it is low
-        return self._near(pool, group, is_listing=is_listing)
+        return self._near(pool, group, is_listing=is_listing or is_any)
+
+    def people(self, group: Group) -> Pool:
+        """What can tell who is there: people where no place is named, else what senses them in that place."""
+        areas = group.has(Role.AREA, Role.FLOOR, Role.HERE)
+        found = (d for d in self._placed(group) if areas == (d.type == "binary_sensor"))
+        return tuple(d for d in found if d.type in _PEOPLE or d.device_class in _SENSING)
 
     def _placed(self, group: Group) -> Pool:
         areas, floors = set(group.of(Role.AREA)), group.of(Role.FLOOR)
@@ -75,14 +89,14 @@ class AskedFinder:
         kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
         return tuple(d for d in found if self._is_kind(d, Group(tuple(kinds)))) or (found if _is_behind(group) else ())
 
-    def _of_kind(self, group: Group, states: Sequence[str], attribute: str | None) -> Pool:
+    def _of_kind(self, group: Group, states: Sequence[str], attribute: str | None, is_any: bool) -> Pool:
         placed = self._placed(group)
         classed = {s.partition(".")[0] for s in states if "." in s}
         said = {i.value.rpartition(".")[2] for i in group.items if i.role in (Role.KIND, Role.CLASS)}
         if (not said or classed & said) and (sensors := tuple(d for d in placed if _is_sensor(d, classed))):
             return sensors
         if not group.has(Role.KIND, Role.CLASS):
-            is_open = attribute is not None or group.has(Role.ALL, Role.AREA, Role.FLOOR, Role.HERE)
+            is_open = attribute is not None or is_any or group.has(Role.ALL, Role.AREA, Role.FLOOR, Role.HERE)
             return placed if is_open else ()
         return tuple(d for d in placed if self._is_kind(d, group))
 

@@ -13,6 +13,8 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import of_class, select
 from agentkit.understanding.words import Words
 
+PERSON = "person"
+_SENSING = ("occupancy", "presence")
 _SENSORS = ("sensor", "binary_sensor")
 _IDLE = frozenset({Role.FILLER, Role.PREPOSITION, Role.COPULA, Role.ALSO, Role.HERE})
 _TARGETS = frozenset({Role.NAME, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME})
@@ -75,6 +77,8 @@ class AskReader:
     def _value(self, topic: str, items: Sequence[Item], is_here: bool) -> tuple[Intent, ...]:
         types = self.asks.attributes.get(topic, ())
         found = [d for d in self._candidates(items, is_here) if _has_value(d, topic, types)]
+        if not found and not is_here and not any(i.role in _TARGETS for i in items):
+            found = [d for d in self.view.devices if _has_value(d, topic, types)]  # a meter stands in no room
         if not any(i.role in _PLACED for i in items):
             found = [d for d in found if d.area is not None and d.area == self.view.speaker_area] or found
         if not found:
@@ -88,6 +92,8 @@ class AskReader:
         groups = self.asks.states.get(state, ())
         candidates = self._candidates(items, is_here)
         found = [d for d in candidates if _can_be(d, groups, sense)]
+        if not found and sense in _SENSING and not any(i.role in (Role.NAME, Role.KIND, Role.CLASS) for i in items):
+            return (self._who(items, is_here, is_empty=state == "clear"),)
         if not found or (kinds & {"value"} and len(kinds) == 1):
             return ()
         question = next((k for k in ("how_many", "which") if k in kinds), "")
@@ -95,6 +101,16 @@ class AskReader:
             is_all = any(i.role is Role.ALL for i in items) and len(found) > 1
             question = "all" if is_all else "yes_no" if len(found) == 1 else "any"
         return (_intent(self.asks.tool, found, {"state": state, "question": question}),)
+
+    def _who(self, items: Sequence[Item], is_here: bool, *, is_empty: bool) -> Intent:
+        """The question for people where nothing senses them: whoever answers tells at least that it cannot be known."""
+        areas = tuple(dict.fromkeys(i.value for i in items if i.role is Role.AREA))
+        floors = tuple(dict.fromkeys(i.value for i in items if i.role is Role.FLOOR))
+        here = (self.view.speaker_area,) if is_here and self.view.speaker_area and not areas and not floors else ()
+        args: dict[str, Value] = (
+            {"question": "all", "state": "away"} if is_empty else {"question": "any", "state": "home"}
+        )
+        return Intent(self.asks.tool, args, Selector(areas=(*areas, *here), floors=floors, types=(PERSON,)))
 
     def _plain(self, items: Sequence[Item], kinds: set[str]) -> tuple[Intent, ...]:
         """ "how is the lamp", "how many lamps are there"."""
@@ -140,7 +156,9 @@ class AskReader:
             self.view,
         )
         sensors = select(Selector(areas=selector.areas, floors=selector.floors, types=_SENSORS), self.view)
-        return [*by_type, *(d for d in sensors if d.device_class == device_class)]
+        told = [d for d in sensors if d.device_class == device_class]
+        # where something tells of a window, a blind that is only called like one is not asked
+        return [*(d for d in by_type if not told or d.device_class in (None, device_class)), *told]
 
 
 def _intent(tool: str, devices: Sequence[Device], args: Mapping[str, Value]) -> Intent:

@@ -188,11 +188,23 @@ def _with_others_as_all(rest: str, words: Words) -> str:
 
 def negated_clauses(text: str, words: Words) -> tuple[str, str] | None:
     """The part of a sentence that forbids and the part that commands; None if it is not made of both."""
-    clauses = [c.strip() for c in re.split("[,.;]", text) if c.strip()]
+    clauses = clauses_of(text, words)
     forbidden = [c for c in clauses if any(p.search(c) for p in words.forbids)]
     if not forbidden or len(forbidden) == len(clauses):
         return None
     return ",".join(forbidden), ",".join(c for c in clauses if c not in forbidden)
+
+
+def clauses_of(text: str, words: Words) -> list[str]:
+    """The parts of a sentence between marks and between words for a contrast."""
+    spelled = (rf"(?<!\w){re.escape(w)}(?!\w)" if w.isascii() else re.escape(w) for w in words.contrasts)
+    parts = re.split("|".join(("[,.;]", *spelled)), text, flags=re.IGNORECASE)
+    return [c.strip() for c in parts if c.strip()]
+
+
+def is_mixed_up(text: str, words: Words) -> bool:
+    """Whether a negation stands among several clauses or in a mere reason, so that it is no wish to leave something."""
+    return len(clauses_of(text, words)) > 1 or any(p.match(text) for p in words.reasons)
 
 
 def _type(devices: Sequence[Device]) -> str:

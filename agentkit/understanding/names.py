@@ -207,7 +207,8 @@ def parts_of(device: Device, words: Words) -> frozenset[str]:
 def _parts(folded: str, device_type: str, words: Words) -> Iterator[str]:
     kinds = list(words.kinds.get(device_type, ()))
     kinds += [w for key, ws in words.device_classes.items() if key.partition(".")[0] == device_type for w in ws]
-    for kind in kinds:
+    last = max((k for k in kinds if folded.endswith(k)), key=len, default="")
+    for kind in kinds if folded.isascii() else [last]:  # 窗帘 without 帘 is no part of a name but another thing
         rest = folded.removesuffix(kind)  # words for kinds are written as texts are folded
         if rest != folded and (not rest.isascii() or rest.endswith(" ")) and rest.strip():
             yield rest.strip()

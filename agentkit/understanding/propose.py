@@ -74,7 +74,8 @@ class Proposer:
             )
         if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
-        if not is_guarded and (named := self._named_alone(text, view, words, lexicon)):
+        is_alone = not is_guarded and not _begins_as_question(folded, words)
+        if is_alone and (named := self._named_alone(text, view, words, lexicon)):
             values = {"devices": tuple(d.name for d in named), "ids": tuple(d.id for d in named)}
             return Understanding(Kind.ASK, (), "what", values, "template", "a device without a verb")
         return _NOTHING
@@ -171,6 +172,12 @@ def _of_before(intent: Intent, before: Sequence[Intent]) -> Intent:
     last = before[-1].selector if before else Selector()
     is_bare = replace(selector, types=()) == Selector()
     return replace(intent, selector=last) if is_bare and set(last.types) & set(selector.types) else intent
+
+
+def _begins_as_question(folded: str, words: Words) -> bool:
+    """Whether a sentence without its mark begins like a question ("is it on")."""
+    starts = {fold(p, words) for p in words.questions.get("yes_no", ())}
+    return any(folded.startswith(f"{s} ") for s in starts if s.isascii())
 
 
 def _clauses(text: str, words: Words) -> list[str]:

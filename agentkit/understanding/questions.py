@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asked import AskedFinder
+from agentkit.understanding.asking import PERSON
 from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
@@ -22,7 +24,10 @@ from agentkit.understanding.words import Words
 
 _MAX_CHARS = 200
 _MAX_STATES = 3
+_SAYING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _LISTING = frozenset({"which", "how_many"})
+_OPEN = _LISTING | {"any", "anyone"}
+"""Kinds of questions that need not say of what they ask."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,37 @@ class _Asked:
     states: tuple[str, ...]
     attribute: str | None
     group: Group
+    senses: tuple[str, ...] = ()
+    """All states that the one word for a state may mean, if nothing says of what."""
+
+    @property
+    def is_of_anything(self) -> bool:
+        """Whether one state is asked of whatever there is: no word says of which device or kind."""
+        return len(self.states) == 1 and self.attribute is None and not self.group.has(*_SAYING)
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it is asked of a part of the home."""
+        return self.group.has(Role.AREA, Role.FLOOR, Role.HERE)
+
+    @property
+    def has_scope(self) -> bool:
+        """Whether a place or "everything" says of what it is asked."""
+        return self.has_place or self.group.has(Role.ALL, Role.HOME)
+
+    @property
+    def is_of_people(self) -> bool:
+        """Whether it is asked who is there, which no lamp and no robot can tell."""
+        is_there = all(s.partition(".")[0] in ("person", "device_tracker", "occupancy") for s in self.senses)
+        is_there = is_there or any(s.startswith(f"{PERSON}.") for s in self.senses)
+        is_told = bool(self.states) or self.has_place or self.group.has(Role.HOME)
+        return "anyone" in self.kinds and is_there and is_told and not self.group.has(*_SAYING)
+
+    @property
+    def state(self) -> str:
+        """The state as devices call it; of several senses the one that most kinds share and that is no mere on."""
+        values = [s.rpartition(".")[2] for s in self.senses or self.states]
+        return Counter([v for v in values if v not in ("on", "off")] or values).most_common(1)[0][0]
 
     @property
     def is_choice(self) -> bool:
@@ -57,13 +93,15 @@ class QuestionTier:
         if words.asked_states and len(folded) <= _MAX_CHARS:
             lexicon = self._lexicons.get(view, words)
             finder = AskedFinder(words, view, lexicon.names, self._phrases.attributes)
-            found = next((i for cut in lexicon.cuts(folded) if (i := self._read(cut, text, finder))), None)
+            idle = frozenset(fold(w, words) for w in words.question_fillers)
+            cuts = (_without_adverbs(cut, idle) for cut in lexicon.cuts(folded))
+            found = next((i for cut in cuts if (i := self._read(cut, text, finder, lexicon))), None)
         timings = {"questions": (time.perf_counter() - start) * 1000}
         if found is None:
             return Understanding(Kind.NONE, why="no question whose every word has a meaning", timings_ms=timings)
         return Understanding(Kind.CALLS, (found,), path="template", why="question pieces", timings_ms=timings)
 
-    def _read(self, cut: Sequence[Item], text: Normalised, finder: AskedFinder) -> Intent | None:
+    def _read(self, cut: Sequence[Item], text: Normalised, finder: AskedFinder, lexicon: Lexicon) -> Intent | None:
         items = [i for i in cut if i.role is not Role.FILLER]
         if any(i.role is Role.PREPOSITION and after not in TARGETS for i, after in _with_next(items)):
             return None
@@ -72,8 +110,40 @@ class QuestionTier:
             return None
         if len(asked.states) > _MAX_STATES or ("yes_no" in asked.kinds and not (asked.states or asked.attribute)):
             return None
-        devices = finder.find(asked.group, asked.states, asked.attribute, is_listing=bool(_LISTING & set(asked.kinds)))
+        if asked.is_of_anything:
+            is_begun = items[0].role is Role.ASK or text.is_question
+            if not is_begun or not (asked.has_scope or _OPEN & set(asked.kinds)):
+                return None  # "clear the list" asks for nothing, and "is it open" of one thing that was not named
+            asked = replace(asked, senses=_senses(items, lexicon))
+        if asked.is_of_people:
+            return self._who(asked, finder)
+        devices = self._devices(asked, finder)
         return self._intent(asked, devices) if devices else None
+
+    def _who(self, asked: _Asked, finder: AskedFinder) -> Intent:
+        """Whether somebody is there; without a device that knows, people are asked for, so that the refusal says so."""
+        found = finder.people(asked.group)
+        name = self._phrases.readers[-1]
+        args: dict[str, Any] = {"question": "any", "state": "detected" if found and asked.has_place else "home"}
+        if found:
+            types = tuple(dict.fromkeys(d.type for d in found))
+            return Intent(name, args, Selector(device_ids=tuple(d.id for d in found), types=types))
+        here = (finder.view.speaker_area or "",) if asked.group.has(Role.HERE) and finder.view.speaker_area else ()
+        areas = (*asked.group.of(Role.AREA), *here)
+        return Intent(name, args, Selector(areas=areas, floors=asked.group.of(Role.FLOOR), types=(PERSON,)))
+
+    def _devices(self, asked: _Asked, finder: AskedFinder) -> tuple[Device, ...]:
+        """What is asked about; "anything open" is whatever can be open in any sense of the word."""
+        is_listing, is_any = (
+            bool(_LISTING & set(asked.kinds)),
+            asked.is_of_anything,
+        )
+        found: set[str] = set()
+        singles: list[tuple[str, ...]] = [(s,) for s in asked.senses]
+        for states in singles or [asked.states]:
+            pool = finder.find(asked.group, states, asked.attribute, is_listing=is_listing, is_any=is_any)
+            found |= {d.id for d in pool}
+        return tuple(d for d in finder.view.devices if d.id in found)
 
     def _intent(self, asked: _Asked, devices: tuple[Device, ...]) -> Intent | None:
         types = tuple(dict.fromkeys(d.type for d in devices))
@@ -85,7 +155,7 @@ class QuestionTier:
         if asked.attribute:
             args["attribute"] = asked.attribute
         elif asked.states and not asked.is_choice:
-            args["state"] = asked.states[0].rpartition(".")[2]
+            args["state"] = asked.state
         known = {p.name for p in reader.params}
         return Intent(reader.name, {k: v for k, v in args.items() if k in known}, selector)
 
@@ -97,6 +167,18 @@ class QuestionTier:
             if set(types) <= set(tool.types) and is_whole:
                 return tool
         return general if set(types) <= set(general.types) else None
+
+
+def _without_adverbs(cut: Sequence[Item], idle: Collection[str]) -> Sequence[Item]:
+    """The pieces without a word that is no state before one that is: "still on" is on."""
+    return [i for i, after in _with_next(cut) if not (i.role is Role.ASKED and after is Role.ASKED and i.text in idle)]
+
+
+def _senses(items: Sequence[Item], lexicon: Lexicon) -> tuple[str, ...]:
+    """What the one state word may mean of different kinds; a sense that fits all kinds stands for the others."""
+    word = next(i for i in items if i.role is Role.ASKED)
+    found = [i.value for i in lexicon.at(word.text, 0) if i.role is Role.ASKED and i.text == word.text]
+    return tuple(dict.fromkeys([v for v in found if "." not in v] or found))
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
@@ -114,9 +196,9 @@ def _asked(items: Sequence[Item]) -> _Asked:
 def _question(asked: _Asked, n_devices: int) -> str:
     if not asked.states or asked.is_choice:
         return "how_many" if "how_many" in asked.kinds and not asked.attribute else "one"
-    for kind in ("how_many", "which", "any", "all"):
+    for kind in ("how_many", "which", "any", "anyone", "all"):
         if kind in asked.kinds:
-            return kind
+            return "any" if kind == "anyone" else kind
     if asked.group.has(Role.ALL) and n_devices > 1:
         return "any" if any(v.startswith("any") for v in asked.group.of(Role.ALL)) else "all"
     return "yes_no" if n_devices == 1 else "any"

@@ -10,7 +10,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
-from agentkit.understanding.shortlist import is_about_home
+from agentkit.understanding.shortlist import is_about_home, is_wish
 from agentkit.understanding.unknown import is_lacking, unknown_name
 from agentkit.understanding.words import Words
 
@@ -27,10 +27,13 @@ class Refuser:
 
     def refuse(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence, as one about the home or about something else."""
-        words = self.words[text.language]
-        is_home = is_about_home(text, view, words, self.phrases.lexicon(view, words))
-        key = "not_understood" if is_home else "not_home"
+        key = "not_understood" if self.is_about_home(text, view) else "not_home"
         return Understanding(Kind.REFUSE, (), key, {"words": text.text}, "none", "no tier understood it")
+
+    def is_about_home(self, text: Normalised, view: HomeView) -> bool:
+        """Tell whether a sentence speaks of anything that a home has or does."""
+        words = self.words[text.language]
+        return is_about_home(text, view, words, self.phrases.lexicon(view, words))
 
     def named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
         """Name the device that the home lacks, if that is why, or propose what may have been meant."""
@@ -43,6 +46,8 @@ class Refuser:
             return unknown(found, name)
         if (proposed := self.proposer.propose(text, view)).kind is not Kind.NONE:
             return proposed
+        if found.reply_key == "not_home" and is_wish(text, words, lexicon):
+            found = replace(found, reply_key="not_understood")
         return found if name is None else unknown(found, name)
 
 

@@ -44,6 +44,14 @@ def is_about_home(text: Normalised, view: HomeView, words: Words, lexicon: Lexic
     return bool(_telling(folded, lexicon)) or bool(shortlist(text, view, words, lexicon).evidence)
 
 
+def is_wish(text: Normalised, words: Words, lexicon: Lexicon) -> bool:
+    """Whether a sentence begins like a command for devices or holds a unit: it may be about this home after all."""
+    folded = fold(text.text, words)
+    is_set = folded.partition(" ")[0] in {fold(w, words) for w in words.talk.sets}  # one sets tables, too
+    is_begun = not is_set and any(p.search(folded) for p in words.talk.starts)
+    return is_begun or any(m.role is Role.UNIT for m in lexicon.mentions(folded))
+
+
 def is_nearly_said(device: Device, folded: str, lexicon: Lexicon) -> bool:
     """Whether every word of one of the device's names stands in the sentence, at most one slip of hearing apart."""
     near = _Nearness(folded)

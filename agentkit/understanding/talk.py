@@ -55,6 +55,8 @@ class Talk:
     """Ends of a sentence that ask how things are, also without a question mark, so nothing may be done for it."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Tool → the state that a question in the words of its command asks for ("关了吗")."""
+    says: Mapping[str, Patterns] = field(default_factory=dict)
+    """Sentence of the app (thanks, did, said …) → whole utterances about the conversation that it answers."""
     vague: Patterns = ()
     """Wishes about this home that leave open what to do; they are asked back."""
     cancels: Patterns = ()
@@ -103,6 +105,9 @@ def _read(key: str, value: Any) -> Any:
         return {_number(key, k): _texts(f"{key}.{k}", v) for k, v in _of(Mapping, "a mapping", key, value).items()}
     if key == "asked":
         return {str(k): _word(f"{key}.{k}", v) for k, v in _of(Mapping, "a mapping", key, value).items()}
+    if key == "says":
+        table = _of(Mapping, "a mapping", key, value)
+        return {str(k): tuple(_pattern(key, t) for t in _texts(f"{key}.{k}", v)) for k, v in table.items()}
     if key == "hints":
         table = _of(Mapping, "a mapping", key, value)
         return {_pattern(key, str(k)).pattern: _word(f"{key}.{k}", v) for k, v in table.items()}

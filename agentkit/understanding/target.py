@@ -246,7 +246,8 @@ class TargetFinder:
             said = {i.text for i in group.items if i.role is Role.CLASS}
             placed = select(wanted, self.view)
             strangers = [d for d in placed if not may_be(d, key, selector, self.view, self.words)]
-            exact = [d for d in placed if _has_any(d, tuple(said)) and d not in strangers]
+            called = (d for d in placed if d not in strangers and any(is_called(n, w) for n in d.names for w in said))
+            exact = [d for d in called if self._is_of_class(d, key)]
             if len(exact) == 1 and not any(i.is_plural for i in group.items):
                 return Selector(device_ids=(exact[0].id,), types=(device_type,))  # one "soundbar" among the speakers
             if self._is_named_elsewhere(said, exact):

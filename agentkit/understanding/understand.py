@@ -11,7 +11,7 @@ from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
 from agentkit.understanding.choosing import is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
-from agentkit.understanding.exclude import Excluder
+from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
@@ -27,7 +27,6 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
-from agentkit.understanding.shortlist import is_about_home
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -35,7 +34,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -135,6 +134,8 @@ class Understander:
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
+        if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
+            return self._not_yet(hit, {})
         timings: dict[str, float] = {}
         whys: list[str] = []
         for tier in self._tiers:
@@ -215,7 +216,7 @@ class Understander:
         timings = {"when": (time.perf_counter() - start) * 1000}
         if found.when is None and found.problem is None:
             return Understanding(Kind.NONE, timings_ms=timings)
-        is_home = is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        is_home = self._refuser.is_about_home(text, view)
         if found.when is None:
             kind = (
                 "question"
@@ -230,7 +231,9 @@ class Understander:
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            return replace(self._refuser.named(self._refuser.refuse(rest, view), rest, view), timings_ms=timings)
+            proposed = self._refuser.named(self._refuser.refuse(rest, view), rest, view)
+            when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
+            return replace(proposed, when=when, timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
             return Understanding(Kind.NONE, timings_ms=timings)
         return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
@@ -255,10 +258,12 @@ class Understander:
         start = time.perf_counter()
         words = self._words[text.language]
         hit = guard_any(text.text, words, self._words.values())
-        is_home = hit is not None and is_about_home(text, view, words, self._phrases.lexicon(view, words))
+        is_home = hit is not None and self._refuser.is_about_home(text, view)
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
             return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
+        if hit.kind == "negation" and is_mixed_up(text.text, words):
+            hit = replace(hit, kind="mixed")  # "leave it" would agree to something that nobody said
         return self._not_yet(hit, timings)
 
     def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:

@@ -45,7 +45,8 @@ def unknown_name(text: str, lexicon: Lexicon, words: Words, naming_acts: Collect
     has_value = bool({m.role for m in ends if m.start == end} & {Role.TO, *VALUES}) and any(
         m.role in VALUES for m in ends
     )
-    if (is_led and is_set and not has_value) or not name or len(name) > _MAX_LENGTH:
+    is_crumb = len(name) < 2 and not name.isascii()  # a single sign is what is left of a word, not a name
+    if (is_led and is_set and not has_value) or not name or is_crumb or len(name) > _MAX_LENGTH:
         return None
     return name if _has_rest(folded[low:end], low, inside) else None
 

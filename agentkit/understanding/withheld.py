@@ -32,6 +32,13 @@ def told(text: Normalised, words: Words) -> GuardHit | None:
     return None if found is None else GuardHit("report", found[0].strip(" ,.!;"))
 
 
+def past(text: Normalised, words: Words) -> GuardHit | None:
+    """Find a question about how things were, which the state of now would answer falsely."""
+    said = simplify(spell(text.original))
+    found = next((hit for pattern in words.past if (hit := pattern.search(said))), None)
+    return None if found is None else GuardHit("question", found[0].strip(" ,.!;"))
+
+
 def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, words: Words) -> GuardHit | None:
     """Find a verb inside quotes with words outside them, unless the quoted words are what is added, played or said."""
     spelled = spell(text.original)

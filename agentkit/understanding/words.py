@@ -137,8 +137,12 @@ class Words:
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
     """Words that mean everything else, beside what was excluded."""
+    past: tuple[re.Pattern[str], ...] = ()
+    """Questions about how things were or since when they are so, which no state tells."""
     told: tuple[re.Pattern[str], ...] = ()
     """Clauses that tell what somebody did ("he closed it"), of the words as they were said."""
+    contrasts: tuple[str, ...] = ()
+    """Words between a clause that forbids and one that commands ("but")."""
     forbids: tuple[re.Pattern[str], ...] = ()
     """A clause that forbids beside one that commands."""
     reasons: tuple[re.Pattern[str], ...] = ()
@@ -163,7 +167,7 @@ class Words:
     """What readers of these words have made of whole lists, by a name of their own."""
 
 
-_PATTERNS = ("polite", "asides", "corrections", "exclusions", "told", "forbids", "reasons")
+_PATTERNS = ("polite", "asides", "corrections", "exclusions", "past", "told", "forbids", "reasons")
 _TABLES = (
     *(
         "kinds",

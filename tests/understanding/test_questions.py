@@ -49,3 +49,27 @@ def test_a_question_with_an_unknown_word_is_not_answered(ask: Ask, text: str) ->
 
 def test_a_name_that_ends_like_a_verb_is_no_command(ask: Ask) -> None:
     assert ask("shed lock", HOME).kind is not Kind.CALLS
+
+
+def asked_of(found: Understanding) -> set[str]:
+    return {i for intent in found.intents for i in intent.selector.device_ids}
+
+
+def test_a_word_for_any_longer_is_no_state_beside_one(ask: Ask) -> None:
+    found = ask("is anything still on in the pantry", HOME)
+    assert (asked_of(found), found.intents[0].args["state"]) == ({"light.pantry"}, "on")
+
+
+def test_what_can_be_open_is_asked_of_every_kind(ask: Ask) -> None:
+    found = ask("is anything open", HOME)
+    assert asked_of(found) == {"cover.dome", "lock.shed", "binary_sensor.hatch"}
+    assert found.intents[0].args == {"question": "any", "state": "open"}
+
+
+def test_nothing_but_what_can_be_switched_is_asked_whether_it_is_on(ask: Ask) -> None:
+    assert asked_of(ask("is anything on", HOME)) == {"light.pantry", "fan.barn"}
+
+
+def test_who_is_there_is_never_asked_of_a_device_that_cannot_tell(ask: Ask) -> None:
+    found = ask("is anybody at home", HOME)
+    assert (asked_of(found), found.intents[0].selector.types) == (set(), ("person",))

@@ -74,6 +74,8 @@ def get_state(
         return Answer("state.unavailable", _names(devices))
     if not attribute and all(d.type == "calendar" for d in live):
         attribute = "events"  # what a calendar is asked for is what stands in it
+    if attribute == "setting":
+        return _settings(live)
     if attribute and attribute != "state":
         kind = CLASS_OF.get(attribute, attribute)
         of_class = tuple(d for d in live if d.type == "binary_sensor" and d.device_class == kind)
@@ -124,11 +126,15 @@ def _states(live: tuple[Device, ...], question: Question, state: str | None) -> 
     if question == "all":
         others = {**values, **_names(rest)}
         return Answer("state.all_no", others) if rest else Answer("state.all_yes", values)
+    if state in ("open", "closed") and any(d.type == "lock" for d in hits):
+        return Answer("state.any_each", {**values, "items": [_one(d) for d in hits]})
     return Answer("state.any_yes" if hits else "state.any_no", values)
 
 
-def _kind(live: tuple[Device, ...]) -> str:
-    """What the devices are called together: by their class where people do so too."""
+def _kind(live: tuple[Device, ...]) -> str | None:
+    """What the devices are called together: by their class where people do so too; None if they are of many kinds."""
+    if len({d.type for d in live}) > 1:
+        return None
     classes = {d.device_class for d in live}
     shared = next(iter(classes)) if len(classes) == 1 else None
     return shared if shared in CALLED_BY_CLASS else live[0].type
@@ -159,6 +165,16 @@ def _values(live: tuple[Device, ...], attribute: str) -> Answer:
     if len(rows) > 1:
         return Answer("value.many", {**_names(tuple(r.device for r in readings)), "attribute": name, "items": rows})
     return Answer(f"{name}.one" if name in NAMED_VALUES else "value.one", rows[0])
+
+
+def _settings(live: tuple[Device, ...]) -> Answer:
+    """What is set: a temperature means little without the mode, which may be off."""
+    rows = [{**_one(d), "temperature": r.value, "unit": r.unit} for d in live if (r := read(d, "target_temperature"))]
+    if not rows:
+        return _describe(live)
+    if len(rows) == 1:
+        return Answer("setting.one", rows[0])
+    return Answer("setting.many", {**_names(live), "items": rows})
 
 
 def _one_per_room(readings: list[Reading]) -> list[Reading]:

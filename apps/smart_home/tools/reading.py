@@ -75,10 +75,14 @@ def has_state(device: Device, asked: str) -> bool:
     """True if the device is in a state that answers to this word."""
     wanted = asked.strip().lower().replace(" ", "_")
     said = {str(x).lower() for x in (device.state, state_word(device), device.attributes.get("hvac_action")) if x}
+    if device.type == "lock":
+        wanted = {"open": "unlocked", "closed": "locked"}.get(wanted, wanted)  # what one can tell of the door it is in
     group = next((g for g in SAME_STATES if wanted in g), frozenset({wanted}))
     if said & group:
         return True
     if wanted in ("on", "off") and device.type not in ("lock", "cover", "valve", "sensor", "binary_sensor"):
+        if device.type == "media_player" and device.state == "idle":
+            return False  # neither: it plays nothing, and nobody has switched it off
         runs = is_on(device) or device.state in ("cleaning", "mowing", "returning")
         return runs == (wanted == "on") and device.state is not None
     if wanted in ("low", "normal") and device.device_class == "battery":
