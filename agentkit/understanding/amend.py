@@ -36,13 +36,19 @@ def amend(before: str, after: str, lexicon: Lexicon) -> list[str]:
     A place that was said before still holds if the correction names none.
     """
     olds = [c for c in itertools.islice(lexicon.cuts(before), _MAX_TRIED) if c]
-    news = [c for c in itertools.islice(lexicon.cuts(after), _MAX_TRIED) if c and not _has_thing_as_verb(c, lexicon)]
+    news = [c for c in itertools.islice(lexicon.cuts(after), _MAX_TRIED) if c and not _is_no_part(c, lexicon)]
     news.sort(key=lambda c: not (c[0].role is Role.ACT and any(i.role is Role.IT for i in c)))  # "lock it": no thing
     found: dict[str, None] = {}
     for new, keeps_place, is_one_verb, old in itertools.product(news, (True, False), (False, True), olds):
         if text := _replaced(before, old, after, new, keeps_place=keeps_place, is_one_verb=is_one_verb):
             found[text] = None
     return list(found)
+
+
+def _is_no_part(cut: Sequence[Item], lexicon: Lexicon) -> bool:
+    """Whether a text is no part of a command: it tells or asks how something is ("is it off")."""
+    told = next((n for n, i in enumerate(cut) if i.role is Role.COPULA), len(cut))
+    return _has_thing_as_verb(cut, lexicon) or any(i.role in _VERBS | {Role.STATE} for i in cut[told:])
 
 
 def _has_thing_as_verb(cut: Sequence[Item], lexicon: Lexicon) -> bool:

@@ -124,8 +124,8 @@ class ClauseReader:
                 else _slightly(rule, args, is_usual=group.of(Role.SLIGHT) == (USUAL,))
             )
         units = set(group.of(Role.UNIT))
-        if group.has(Role.SLIGHT):
-            return None  # "a little cooler, 21 degrees": the number is no difference
+        if group.has(Role.SLIGHT, Role.AT):
+            return None  # "a little cooler, 21 degrees", "open it at 6": the number is no difference
         if rule.amount is None or len(group.values) > 1 or group.values[0].role is not Role.NUMBER:
             return None
         if units and rule.unit not in units and not (rule.unit == "degrees" and units <= {"celsius", "fahrenheit"}):

@@ -43,7 +43,7 @@ class Excluder:
             rest = _with_others_as_all(
                 f"{text.text[: found.start()]} {text.text[found.end() :]}".strip(" ,."), self.words
             )
-            if not kept or not rest or not self._is_several(rest):
+            if not kept or not rest or not self._is_several(rest) or self._is_statement(text.text):
                 return _NOTHING
             return self._without(replace(text, text=rest, taken_back=""), kept)
         return self._forbidden(text)
@@ -54,6 +54,12 @@ class Excluder:
             m.role is Role.ALL or (m.role in (Role.KIND, Role.CLASS) and m.text.endswith("s"))
             for m in self.lexicon.mentions(fold(rest, self.words))
         )
+
+    def _is_statement(self, text: str) -> bool:
+        """Whether an English sentence has no verb before its "are" ("all lights but the kitchen light are off")."""
+        mentions = sorted(self.lexicon.mentions(fold(text, self.words)), key=lambda m: m.start)
+        roles = [m.role for m in mentions if m.role in (Role.ACT, Role.COPULA)]
+        return text.isascii() and roles[:1] == [Role.COPULA]
 
     def _forbidden(self, text: Normalised) -> Understanding:
         """ "leave the bedroom alone, switch off the hall": what is forbidden only takes devices away."""

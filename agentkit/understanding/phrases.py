@@ -32,6 +32,7 @@ from agentkit.understanding.piece_checks import (
     Named,
     distinct,
     has_too_many_verbs,
+    has_torn_kind,
     has_value_as_other,
     is_guarded,
     is_name_alone,
@@ -98,7 +99,7 @@ class PhraseTier:
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
-        whole = (cut for cut in raw if not has_value_as_other(cut, modes))
+        whole = (c for c in raw if not has_value_as_other(c, modes) and not has_torn_kind(c, self._kind_words))
         cuts = list(distinct(whole))
         if is_asked:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]

@@ -184,6 +184,12 @@ def is_name_alone(cut: Sequence[Item]) -> bool:
     return len(cut) == 1 and cut[0].role is Role.NAME
 
 
+def has_torn_kind(cut: Sequence[Item], kinds: Collection[str]) -> bool:
+    """Whether a verb ends with half of what a thing is called: "I want some light" does not want light bulbs."""
+    pairs = ((a, b) for a, b in itertools.pairwise(cut) if a.role is Role.ACT and b.role in (Role.KIND, Role.CLASS))
+    return any(" " in a.text and a.text.rpartition(" ")[2] in kinds for a, b in pairs)
+
+
 def has_value_as_other(cut: Sequence[Item], modes: Collection[str]) -> bool:
     """Whether a value was taken for a device or a verb: "to heat" tells a mode, "to warm white" a colour."""
     behind = [b for a, b in itertools.pairwise(cut) if a.role is Role.TO and b.text.isascii()]

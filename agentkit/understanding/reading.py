@@ -152,21 +152,28 @@ def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
     """Whether free text swallowed a time, condition or negation, is a mere pronoun, or ends with a place or device."""
     free = [e for e in result.entities_list if e.is_wildcard]
     texts = [fold(e.text, words) for e in free]
-    idle = {*words.it, *words.pointers, *words.fillers}
-    if any(guard(text, words) is not None or all(w in idle for w in text.split()) for text in texts):
+    if any(guard(text, words) is not None or _is_pointer(text, words) for text in texts):
         return True
     names = [n for a in view.areas for n in a.names]
     names += [n for f in view.floors for n in f.names]
     names += [n for d in view.devices for n in d.names]
     ends = [fold(n, words) for n in names]
-    open_ended = [text for e, text in zip(free, texts, strict=True) if not _is_closed(e.text, result)]
-    return any(_ends_with(text, end) for text in open_ended for end in ends)
+    open_ended = [(e.name, t) for e, t in zip(free, texts, strict=True) if not _is_closed(e.text, result, words)]
+    if any(p.search(text) for slot, text in open_ended for p in words.no_things.get(slot, ())):
+        return True
+    return any(_ends_with(text, end) for _, text in open_ended for end in ends)
 
 
-def _is_closed(part: str, result: RecognizeResult) -> bool:
-    """Whether words stand behind free text, so that it ends with no place of the whole ("... to my list")."""
-    text = result.original_text.rstrip(" .!?")
-    return not text.casefold().endswith(part.strip().casefold())
+def _is_pointer(text: str, words: Words) -> bool:
+    """Whether free text is a mere pronoun, in English also with words that mean nothing."""
+    pronouns = {*words.it, *words.pointers}
+    return not set(text.split()) - {*pronouns, *words.fillers} if text.isascii() else text in pronouns
+
+
+def _is_closed(part: str, result: RecognizeResult, words: Words) -> bool:
+    """Whether words that count stand behind free text, so that no place of the whole ends it ("... to my list")."""
+    behind = result.original_text.casefold().rpartition(part.strip().casefold())[2]
+    return bool(set(fold(behind, words).split()) - set(words.fillers))
 
 
 def _ends_with(text: str, end: str) -> bool:

@@ -21,6 +21,7 @@ Match = Callable[[Normalised, HomeView], Understanding]
 _SPELLED_OUT = ("negation", "report")
 """Kinds of guards that a reason may hold in so many words: "I can't see", 忘关了."""
 _EDGES = " ,.;!"
+_MARKS = ",.;!"
 _THINGS = TARGETS - {Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.IT}
 _MAX_CHARS = 120
 _MAX_TRIED = 6
@@ -54,29 +55,35 @@ class ReasonReader:
         cuts = [m.start() for m in re.finditer(r"[\s,.;]+", text)] if is_spaced else list(range(1, len(text)))
         for at in cuts:
             first, second = text[:at].strip(_EDGES), text[at:].strip(_EDGES)
-            if self._is_reason(first) and (command := without_frames(second, self.words)) and self._is_led(command):
-                yield first, command
-            elif self._is_reason(second) and self._is_led(first):
+            is_parted = any(c in _MARKS for c in text[: at + 1][len(first) :])
+            if self._is_reason(first, is_parted) and (command := without_frames(second, self.words)):
+                if self._is_led(command):
+                    yield first, command
+            elif self._is_reason(second, is_parted) and self._is_led(first):
                 yield second, without_frames(first, self.words)
 
-    def _is_reason(self, clause: str) -> bool:
+    def _is_reason(self, clause: str, is_parted: bool) -> bool:
         """Whether a clause only tells how things are; a time, a condition or a report in it is more than that."""
-        if not any(p.fullmatch(clause) for p in self.words.reasons):
+        parted = f"{clause}," if is_parted else clause
+        told = [p for p in self.words.reasons if p.fullmatch(clause)]
+        told += [p for p in self.words.apart_reasons if p.fullmatch(parted)]
+        if not told:
             return False
         hit = guard(clause, self.words)
         is_said = hit is not None and (hit.kind in _SPELLED_OUT or clause.casefold().startswith(hit.words.casefold()))
         if hit is None or not is_said:
             return hit is None
-        return any(p.fullmatch(clause) for p in self.words.reasons if hit.words.casefold() in p.pattern)
+        return any(hit.words.casefold() in p.pattern for p in told)
 
     def _is_led(self, command: str) -> bool:
         """Whether an English command begins with its verb and does not break off; in Chinese a verb may stand last."""
         folded = fold(command, self.words)
-        if not command.isascii():
-            return any(i.role is Role.ACT for i in self.lexicon.mentions(folded))
+        if not command.isascii():  # "he opens the door" begins with who does it
+            is_own = not any(command.startswith(word) for word in self.words.it)
+            return is_own and any(i.role is Role.ACT for i in self.lexicon.mentions(folded))
         phrases = (p for listed in self.words.verbs.values() for p in listed if p[0] not in "…^")
         leads = {fold_listed(p.partition("…")[0], self.words) for p in phrases}
-        is_whole = folded.rpartition(" ")[2] not in self.words.fillers
+        is_whole = folded.rpartition(" ")[2] not in {*self.words.fillers, *self.words.also}
         return is_whole and any(i.role is Role.ACT and i.text in leads for i in self.lexicon.at(folded, 0))
 
     def _placed(self, command: str, reason: str) -> Iterator[str]:

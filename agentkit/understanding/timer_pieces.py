@@ -140,11 +140,13 @@ def take_area(reading: Reading, words: Words, view: HomeView) -> None:
 
 
 def take_acts(reading: Reading, own: TimerWords) -> None:
-    """All acts that phrases name, the longest phrases first."""
+    """All acts that phrases name, the longest phrases first; "off" in the filler "go off" is none."""
     table: dict[str, set[str]] = {}
     for act, phrases in own.acts.items():
         for phrase in phrases:
             table.setdefault(phrase, set()).add(act)
+    cancels = set(own.acts.get("cancel", ()))
+    table = {f: set[str]() for f in own.fillers if set(f.split()[1:]) & cancels} | table
     if not table:
         return
     for hit in _pattern(tuple(table)).finditer(reading.text):

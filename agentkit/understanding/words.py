@@ -147,6 +147,10 @@ class Words:
     """A clause that forbids beside one that commands."""
     reasons: tuple[re.Pattern[str], ...] = ()
     """A clause before or behind a command that only tells why; matched as a whole."""
+    apart_reasons: tuple[re.Pattern[str], ...] = ()
+    """More of them, which are matched with a "," behind them where a mark sets them apart from the command."""
+    no_things: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
+    """Slot of templates → what no free text at the end of a sentence may be: nobody buys "time"."""
     slips: Table = field(default_factory=dict)
     """Word → misspellings of it that are no other words; what is read from one acts on one device or is asked about."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -167,7 +171,7 @@ class Words:
     """What readers of these words have made of whole lists, by a name of their own."""
 
 
-_PATTERNS = ("polite", "asides", "corrections", "exclusions", "past", "told", "forbids", "reasons")
+_PATTERNS = (*("polite", "asides", "corrections", "exclusions", "past", "told", "forbids", "reasons", "apart_reasons"),)
 _TABLES = (
     *(
         "kinds",
@@ -200,7 +204,7 @@ def _read(key: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"{key} is {describe(value)}, wanted true or false")
         return value
-    if key == "guards":
+    if key in ("guards", "no_things"):
         return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     if key in _PATTERNS:
         return _patterns(key, value)
