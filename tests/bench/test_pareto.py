@@ -19,7 +19,7 @@ def test_every_form_is_set_beside_the_exact_one(tmp_path: Path, cache_with_libra
     assert exact["weight_mb"] > int8["weight_mb"] > int4["weight_mb"]
     assert exact["is_stored"]
     assert int4["is_optimal"]  # nothing is smaller
-    assert int8["cache_bytes_per_value"] == {"cpu_onnx": 4, "af_native": 2}[target]
+    assert int8["cache_bytes_per_value"] == {"cpu_onnx": 4, "af_native": 1}[target]
     assert list(cache_with_library.glob("tiny-*")) == []
 
 

@@ -66,7 +66,7 @@ def test_put_replaces_everything(live: Live) -> None:
 
     assert replaced.status_code == 200
     assert replaced.json()["area"] is None
-    assert replaced.json()["attributes"] == {}
+    assert replaced.json()["attributes"] == {"former_names": ["Desk lamp", "台灯"]}
 
 
 def test_put_needs_no_id_in_the_body(live: Live) -> None:
@@ -258,7 +258,8 @@ def test_a_report_that_comes_while_a_registration_waits_is_kept(live: Live) -> N
         lamp = client.get("/v1/devices/light.desk").json()
 
     assert statuses == [200, 200]
-    assert (lamp["name"], lamp["area"], lamp["state"], lamp["attributes"]) == ("Again", "kitchen", "on", {"power": 4})
+    kept = {"power": 4, "former_names": ["Desk lamp"]}
+    assert (lamp["name"], lamp["area"], lamp["state"], lamp["attributes"]) == ("Again", "kitchen", "on", kept)
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
@@ -276,7 +277,7 @@ def test_one_patch_renames_and_reports(live: Live) -> None:
             "/v1/devices/light.desk", json={"name": "New", "state": "on", "available": False, "attributes": {"a": None}}
         ).json()
 
-    assert (both["name"], both["state"], both["available"], both["attributes"]) == ("New", "on", False, {})
+    assert (both["name"], both["state"], both["available"], both["attributes"]) == ("New", "on", False, {"former_names": ["Desk lamp"]})
 
 
 def test_patch_of_a_name_of_an_unknown_device_is_404(live: Live) -> None:
