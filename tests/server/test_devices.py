@@ -277,7 +277,8 @@ def test_one_patch_renames_and_reports(live: Live) -> None:
             "/v1/devices/light.desk", json={"name": "New", "state": "on", "available": False, "attributes": {"a": None}}
         ).json()
 
-    assert (both["name"], both["state"], both["available"], both["attributes"]) == ("New", "on", False, {"former_names": ["Desk lamp"]})
+    named = {"former_names": ["Desk lamp"]}
+    assert (both["name"], both["state"], both["available"], both["attributes"]) == ("New", "on", False, named)
 
 
 def test_patch_of_a_name_of_an_unknown_device_is_404(live: Live) -> None:
