@@ -154,13 +154,13 @@ def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
     texts = [fold(e.text, words) for e in free]
     if any(guard(text, words) is not None or _is_pointer(text, words) for text in texts):
         return True
-    names = [n for a in view.areas for n in a.names]
-    names += [n for f in view.floors for n in f.names]
-    names += [n for d in view.devices for n in d.names]
-    ends = [fold(n, words) for n in names]
     open_ended = [(e.name, t) for e, t in zip(free, texts, strict=True) if not _is_closed(e.text, result, words)]
     if any(p.search(text) for slot, text in open_ended for p in words.no_things.get(slot, ())):
         return True
+    if not open_ended:
+        return False
+    names = (n for named in (view.areas, view.floors, view.devices) for thing in named for n in thing.names)
+    ends = [fold(n, words) for n in names]
     return any(_ends_with(text, end) for _, text in open_ended for end in ends)
 
 
