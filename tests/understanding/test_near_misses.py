@@ -137,3 +137,12 @@ def test_a_number_behind_at_is_a_time_and_no_position(text: str, ask: Ask) -> No
     found = ask(text)
     assert found.when is not None
     assert not any(i.args for i in found.intents)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["has anyone opened the garage", "did somebody unlock the back door", "有没有人开过车库门", "有人动过空调吗"],
+)
+def test_whether_somebody_did_it_is_no_question_about_now(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert (found.kind, found.reply_values["kind"]) == (Kind.REFUSE, "question")
