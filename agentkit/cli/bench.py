@@ -54,14 +54,13 @@ def compare_command(
 
     from agentkit.bench.compare import compare, compare_table
 
-    spec = _model(model)
-    checkpoint = _checkpoint(spec)
+    checkpoint, target = _subject(model, target)
     with _progress("rounds", rounds) as on_round:
         result = compare(
             checkpoint,
             cache_dir=_cache_dir(),
             peer=peer,
-            target=target or _planned(spec),
+            target=target,
             n_threads=threads,
             rounds=rounds,
             on_round=on_round,
@@ -85,8 +84,7 @@ def session_command(
     from agentkit.cli.bench_show import alone
     from agentkit.decoder.backend import SessionOptions
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     options = SessionOptions(n_threads=threads)
     with _progress("steps", steps) as on_step, alone(realtime, threads):
         result = session_bench(
@@ -116,8 +114,7 @@ def roofline_command(
     """Set steps of 1 to 256 tokens against what memory gives, and decode steps against the cache's length."""
     from agentkit.bench.roofline import LENGTHS, STARTS, roofline_bench
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     with _progress("points", len(LENGTHS) + len(STARTS)) as on_point:
         result = roofline_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_point=on_point)
 
@@ -214,6 +211,12 @@ def _model(name: str | None) -> ModelSpec:
     from agentkit.manifest import find_manifest, find_model, load_manifest
 
     return find_model(load_manifest(find_manifest()), name)
+
+
+def _subject(model: str | None, target: str | None) -> tuple[Path, str]:
+    """The model's file, pulled if need be, and the target to measure: as named, else as planned. Raises NoTarget."""
+    spec = _model(model)
+    return _checkpoint(spec), target or _planned(spec)
 
 
 def _planned(model: ModelSpec) -> str:

@@ -15,11 +15,9 @@ from agentkit.cli.bench import (
     TargetOption,
     ThreadsOption,
     _cache_dir,
-    _checkpoint,
     _finish,
-    _model,
-    _planned,
     _progress,
+    _subject,
 )
 from agentkit.cli.bench import bench_app as bench_app
 from agentkit.cli.bench_show import alone
@@ -49,8 +47,7 @@ def layer_command(
     from agentkit.bench.layer import layer_bench
     from agentkit.decoder.backend import SessionOptions
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     options = SessionOptions(n_slots=1, buckets=(1, 16), n_threads=threads)
     with _progress("lengths", len(LENGTHS)) as on_length, alone(realtime, threads):
         result = layer_bench(checkpoint, cache_dir=_cache_dir(), target=target, options=options, on_length=on_length)
@@ -75,8 +72,8 @@ def step_command(
     from agentkit.decoder.backend import SessionOptions
     from agentkit.decoder.trace import StageTrace
 
-    spec, spans = _model(model), StageTrace() if trace else None
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    spans = StageTrace() if trace else None
+    checkpoint, target = _subject(model, target)
     options = SessionOptions(n_slots=2, n_threads=threads)
     with _progress("steps", steps or options.max_seq_len) as on_step, alone(realtime, threads):
         result = step_bench(
@@ -109,8 +106,7 @@ def system_command(
     from agentkit.bench.system import system_bench
     from agentkit.decoder.backend import SessionOptions
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     options = SessionOptions(max_seq_len=512, n_slots=1, buckets=(1,), n_threads=threads)
     with _progress("phases", 3) as on_phase:
         result = system_bench(
@@ -137,8 +133,7 @@ def overlap_command(
     from agentkit.bench.throughput import ladder_bench, throughput_bench
     from agentkit.decoder.trace import StageTrace
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     if target == "npu_sim":
         with _progress("ways", 6) as on_rung, alone(realtime, threads):
             result = ladder_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_rung=on_rung)
@@ -176,8 +171,7 @@ def soak_command(
         equal = "equal" if window["are_answers_equal"] else "DIFFERENT"
         print(f"{window['minute']:7.1f} min  step ms {figures}  {window['rss_mb']:.1f} MB  answers {equal}", flush=True)
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     result = soak_bench(
         checkpoint, cache_dir=_cache_dir(), target=target, minutes=minutes, n_threads=threads,
         on_window=None if json else on_window,
@@ -200,8 +194,7 @@ def reuse_command(
     """Time a tool call with and without forced runs, and a first command with and without a saved static prompt."""
     from agentkit.bench.reuse import reuse_bench
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     with _progress("rounds", rounds) as on_round, alone(realtime, threads):
         result = reuse_bench(
             checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, rounds=rounds, on_round=on_round
@@ -223,8 +216,7 @@ def pareto_command(
     """Set latency, memory and accuracy of f32, int8 and int4 side by side."""
     from agentkit.bench.pareto import FORMS, pareto_bench
 
-    spec = _model(model)
-    checkpoint, target = _checkpoint(spec), target or _planned(spec)
+    checkpoint, target = _subject(model, target)
     with _progress("forms", len(FORMS)) as on_form, alone(realtime, threads):
         result = pareto_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_form=on_form)
     _finish_level("pareto", result, out=out, is_json=json, is_strict=strict)
