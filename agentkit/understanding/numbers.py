@@ -20,11 +20,14 @@ _PERCENT = re.compile(
     r"|(?P<tenths>[一二三四五六七八九两]|(?<!\d)\d)成(?P<half>半)?(?!熟)"
 )
 _WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
+_SPOKEN = {"a couple of": 2.0, "a couple": 2.0, "half a": 0.5}
+"""Amounts that are numbers before a unit only: "half a degree", but "a couple of notches"."""
 _NUMBER = re.compile(
-    r"(?:(?P<digits>(?<![\w.])-?\d+(?:\.\d+)?(?![\d])|(?<=[^\x00-\x7f])\d+(?:\.\d+)?)"
+    rf"(?:(?P<spoken>\b(?:{'|'.join(_SPOKEN)})(?=\s+degrees?\b))"
+    r"|(?P<digits>(?<![\w.])-?\d+(?:\.\d+)?(?![\d])|(?<=[^\x00-\x7f])\d+(?:\.\d+)?)"
     rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|\s+and\s+)(?:{_WORD}))*(?:\s+point\s+(?:{_WORD}))?\b)"
     r"|(?P<chinese>(?:负|零下)?(?:[零一二三四五六七八九两兩俩〇十廿卅千万萬]|百(?!分))+(?:点[零一二三四五六七八九]+)?))"
-    r"(?P<half>(?=度半))?"
+    r"(?P<half>(?=度半)|\s+and\s+a\s+half\b)?"
 )
 
 
@@ -85,10 +88,13 @@ def plain(value: float) -> int | float:
 
 def _read(match: re.Match[str]) -> float | None:
     half = 0.0 if match["half"] is None else 0.5
+    if match["spoken"]:
+        return _SPOKEN[match["spoken"]]
     if match["digits"]:
         return float(match["digits"]) + half
     if match["english"]:
-        return _english(match["english"])
+        value = _english(match["english"])
+        return None if value is None else value + half
     value = _chinese(match["chinese"])
     return None if value is None else value + half
 

@@ -21,7 +21,22 @@ def plays(device: Device) -> int:
     return int(is_on(device)) + int(device.state not in SILENT)
 
 
-@tool(types=PLAYER)
+def waits(device: Device) -> int:
+    """Rank for going on: what was paused before what plays already, what is on before what is off."""
+    return 4 if device.state == "paused" else plays(device)
+
+
+def sounds(device: Device) -> int:
+    """Rank for something new to hear: what plays or is on, then a loudspeaker, and last what would be switched on."""
+    return 2 * plays(device) + int(device.device_class == "speaker")
+
+
+def is_silenced(device: Device) -> int:
+    """Rank for being heard again: what is muted."""
+    return int(device.attributes.get("is_volume_muted") is True)
+
+
+@tool(types=PLAYER, prefers=waits)
 def media_resume(device: Device) -> Decision:
     """Go on playing, or start to play."""
     return to(device, "playing")
@@ -51,7 +66,7 @@ def media_previous(device: Device) -> Decision:
     return _skip(device, -1)
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=sounds)
 def media_search_play(device: Device, query: str) -> Decision:
     """Find music, a show or a station by name and play it."""
     title = " ".join(query.split())[:MAX_QUERY]
@@ -87,7 +102,7 @@ def mute(device: Device) -> Decision:
     return to(device, None, {"is_volume_muted": True})
 
 
-@tool(types=PLAYER)
+@tool(types=PLAYER, prefers=is_silenced)
 def unmute(device: Device) -> Decision:
     """Let a muted player be heard again."""
     return to(device, None, {"is_volume_muted": False})

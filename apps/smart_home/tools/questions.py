@@ -7,7 +7,7 @@ from typing import Any, Literal
 from agentkit.devices.adapter import Device
 from agentkit.understanding.tools import Answer, tool
 
-from .reading import CLASS_OF, WORDS, Reading, has_state, read, state_word
+from .reading import CLASS_OF, WORDS, Reading, has_state, read, spoken_state, state_word
 
 READABLE = (
     "light",
@@ -114,6 +114,7 @@ def _states(live: tuple[Device, ...], question: Question, state: str | None) -> 
         return Answer("state.count", {**_names(live), "total": len(live), "state": None})
     if not state or question == "one":
         return _describe(live)
+    state = spoken_state(state, live)
     hits = tuple(d for d in live if has_state(d, state))
     rest = tuple(d for d in live if d not in hits)
     values = {**_names(hits), "state": state, "total": len(live), "type": _kind(live)}

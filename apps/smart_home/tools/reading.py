@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,13 @@ def state_word(device: Device) -> str | None:
         return device.state
     words = WORDS.get(device.device_class or "")
     return words[0 if device.state == "on" else 1] if words else device.state
+
+
+def spoken_state(state: str, devices: Collection[Device]) -> str:
+    """The state as people call it if the binary sensors among these devices share a word for it: on is open."""
+    words = {WORDS.get(d.device_class or "") for d in devices if d.type == "binary_sensor"}
+    shared = words.pop() if len(words) == 1 else None
+    return state if shared is None or state not in ("on", "off") else shared[0 if state == "on" else 1]
 
 
 def has_state(device: Device, asked: str) -> bool:
