@@ -44,7 +44,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "refused": (
         *("unknown_device", "unknown_area", "unsupported", "not_yet"),
         *("not_understood", "not_home", "denied", "nothing", "cannot_know", "only_seen"),
-        *("nothing_to_undo", "cannot_undo", "left", "pin_locked"),
+        *("nothing_to_undo", "nothing_to_repeat", "cannot_undo", "left", "pin_locked"),
     ),
     "say": (
         *("nevermind", "chitchat", "greeting", "thanks", "empty", "cancelled"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -35,6 +36,13 @@ def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     """Whether a reading only asks."""
     called = [tools[i.tool] for i in found.intents if i.tool in tools]
     return bool(called) and all(t.is_query for t in called)
+
+
+def as_value(text: Normalised, words: Words) -> Normalised:
+    """The text with its numbers as values, not as hours: "keep the hall at 21" says nothing to do at nine o'clock."""
+    joined = "|".join(re.escape(w) for w in words.at)
+    said = re.sub(rf"\b(?:{joined})(?=\s+\d)", words.to[0], text.text) if words.at and words.to else text.text
+    return replace(text, text=said)
 
 
 def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:

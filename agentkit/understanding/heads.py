@@ -147,4 +147,5 @@ def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     if is_spaced and start > 0 and items[start].role is not Role.ALSO:
         return False
     has_target = any(i.role in TARGETS for i in items[start : head.first])
-    return has_target and (head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION)
+    is_last = head.last + 1 >= end or items[head.last + 1].role not in _AFTER_PREPOSITION
+    return has_target and (is_last or " " in items[head.last].text)  # "are too bright" is no preposition

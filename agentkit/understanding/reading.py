@@ -44,6 +44,7 @@ class Reader:
         if _is_guarded(result, words, view) or _is_unclear(result, rules, words):
             return _NOTHING
         selector = _selector(result, slots, view, words)
+        slots = {**slots, **_with_kind(result, rules, words)}
         calls = [self._call(rule, result, slots, selector, view) for rule in rules]
         found = [c for c in calls if isinstance(c, Intent)]
         if len(found) == len(calls):
@@ -162,6 +163,14 @@ def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
     names = (n for named in (view.areas, view.floors, view.devices) for thing in named for n in thing.names)
     ends = [fold(n, words) for n in names]
     return any(_ends_with(text, end) for _, text in open_ended for end in ends)
+
+
+def _with_kind(result: RecognizeResult, rules: Sequence[Rule], words: Words) -> Mapping[str, str]:
+    """Free Chinese text with the kind that it ends with, which no space sets apart: 轻音乐 is no "light"."""
+    kinds = {w for rule in rules for t in rule.types for w in words.kinds.get(t, ())}
+    free = [e for e in result.entities_list if e.is_wildcard and not e.text.isascii()]
+    tails = ((e, result.original_text.rpartition(e.text.strip())[2]) for e in free)
+    return {e.name: f"{e.text.strip()}{tail}" for e, tail in tails if tail in kinds}
 
 
 def _is_pointer(text: str, words: Words) -> bool:

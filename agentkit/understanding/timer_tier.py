@@ -9,8 +9,10 @@ from agentkit.types import Intent, Kind, Understanding, Value
 from agentkit.understanding.durations import Duration, find_durations
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import kind_words
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.numbers import plain
+from agentkit.understanding.selecting import has_word
 from agentkit.understanding.timer_pieces import (
     Reading,
     is_device,
@@ -26,6 +28,8 @@ from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 from agentkit.when import When, WhenKind
 
+_MAX_NAME = 3
+"""Words in the name of a timer that is asked for by its name alone."""
 _NOTHING = Understanding(Kind.NONE, why="not about a timer")
 
 
@@ -36,6 +40,8 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
         return _NOTHING
     if fold(text.text, words) in {fold_listed(w, words) for w in own.left}:
         return _calls(Intent("timer_status"))
+    if name := _left_of(fold(text.text, words), words, view):
+        return _calls(Intent("timer_status", {"name": name}))
     reading = Reading(plain_text(text.text))
     if not take_named_device(reading, own, view) and not take_noun(reading, own):
         return _NOTHING
@@ -58,6 +64,23 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
         reading.name = left_over(reading, text.text, words)  # whatever it is: a plan that is called off is no command
     intent = _plan_intent(reading) if reading.kind == "plan" else _timer_intent(reading, text)
     return _NOTHING if intent is None else _calls(intent)
+
+
+def _left_of(folded: str, words: Words, view: HomeView) -> str:
+    """The name of a timer whose time left is asked for, without the word timer: "how long is left on the pasta"."""
+    own = words.timers
+    for phrase in sorted((fold_listed(w, words) for w in own.left), key=len, reverse=True):
+        rest = folded.removeprefix(phrase) if folded.startswith(phrase) else folded.removesuffix(phrase)
+        if rest == folded:
+            continue
+        tokens = rest.split()
+        while tokens and tokens[0] in {*own.after_noun, *words.fillers}:
+            tokens = tokens[1:]
+        name = " ".join(tokens)
+        known = (*(fold(n, words) for d in view.devices for n in d.names), *kind_words(words))
+        if name and len(tokens) <= _MAX_NAME and not any(has_word(name, k) for k in known):
+            return name
+    return ""
 
 
 def _calls(intent: Intent) -> Understanding:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
-from agentkit.understanding.choosing import is_as_good, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import as_value, is_as_good, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
@@ -228,6 +228,8 @@ class Understander:
         rest = replace(text, text=found.rest)
         inner = self._inner(rest, view)
         timings |= inner.timings_ms
+        if found.when.is_bare and not inner.intents and (value := self._sure(as_value(text, words), view)).intents:
+            return replace(value, timings_ms=timings)
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:

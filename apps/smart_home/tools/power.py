@@ -9,6 +9,7 @@ from agentkit.understanding.tools import Decision, tool
 
 from .common import can, is_on, is_simulated, number, to
 from .covers import close_cover, open_cover
+from .media import plays
 
 SWITCHABLE = (
     "light",
@@ -33,7 +34,12 @@ def turn_on(device: Device) -> Decision:
     return to(device, "on", _on_attributes(device))
 
 
-@tool(types=SWITCHABLE)
+def sounds(device: Device) -> int:
+    """Rank for "the music off": of players the one that plays; of all else none before another."""
+    return plays(device) if device.type == "media_player" else 0
+
+
+@tool(types=SWITCHABLE, prefers=sounds)
 def turn_off(device: Device) -> Decision:
     """Switch something off."""
     return to(device, "off", {"percentage": 0} if _shows_speed(device) else {})
