@@ -38,11 +38,21 @@ def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     return bool(called) and all(t.is_query for t in called)
 
 
-def as_value(text: Normalised, words: Words) -> Normalised:
-    """The text with its numbers as values, not as hours: "keep the hall at 21" says nothing to do at nine o'clock."""
+def at_value(text: Normalised, words: Words) -> tuple[Normalised, Normalised | None]:
+    """The text without "at 21", and with "to 21" for it; None if it holds nothing of that kind."""
     joined = "|".join(re.escape(w) for w in words.at)
-    said = re.sub(rf"\b(?:{joined})(?=\s+\d)", words.to[0], text.text) if words.at and words.to else text.text
-    return replace(text, text=said)
+    pattern = re.compile(rf"\b(?:{joined})(?=\s+(?:1?\d|2[0-4])$)")
+    if not words.at or not words.to or not (said := pattern.search(text.text)):
+        return text, None
+    bare = text.text[: said.start()].strip()
+    return replace(text, text=bare), replace(text, text=f"{bare} {words.to[0]}{text.text[said.end() :]}")
+
+
+def is_complete(found: Understanding, tools: Mapping[str, Tool]) -> bool:
+    """Whether a reading calls tools and leaves out none of their arguments."""
+    called = [(tools[i.tool], i) for i in found.intents if i.tool in tools]
+    lacks = any(p.is_required and p.name not in i.args for t, i in called for p in t.params)
+    return found.kind is Kind.CALLS and bool(called) and not lacks
 
 
 def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:

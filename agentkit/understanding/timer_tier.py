@@ -40,11 +40,10 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
         return _NOTHING
     if fold(text.text, words) in {fold_listed(w, words) for w in own.left}:
         return _calls(Intent("timer_status"))
-    if name := _left_of(fold(text.text, words), words, view):
-        return _calls(Intent("timer_status", {"name": name}))
     reading = Reading(plain_text(text.text))
     if not take_named_device(reading, own, view) and not take_noun(reading, own):
-        return _NOTHING
+        name = _left_of(fold(text.text, words), words, view)
+        return _calls(Intent("timer_status", {"name": name})) if name else _NOTHING
     if is_device(plain_text(text.text), own, words, view):
         return _NOTHING
     if reading.kind == "alarm":

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
-from agentkit.understanding.choosing import as_value, is_as_good, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import at_value, is_as_good, is_complete, is_question, is_weak, singled, takes_number
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
@@ -184,12 +184,21 @@ class Understander:
         lexicon = self._phrases.lexicon(view, words)
         if text.taken_back:
             return corrected(text, self._match, lexicon, words, view, self._tools)
-        found = self._match(text, view)
+        found = self._at_value(text, view) or self._match(text, view)
         if found.kind is Kind.NONE:
             found = Excluder(self._match, lexicon, words, view).read(text)
         if found.kind is Kind.NONE:
             found = ReasonReader(self._match, lexicon, words, view, self._tools).read(text)
         return found
+
+    def _at_value(self, text: Normalised, view: HomeView) -> Understanding | None:
+        """Ask about "keep the hall at 21": the rest makes no sense without the number, so that it is hardly an hour."""
+        words = self._words[text.language]
+        bare, valued = at_value(text, words)
+        if valued is None or is_complete(self._match(bare, view), self._tools):
+            return None
+        found = self._match(valued, view)
+        return replace(found, needs_confirmation=True) if is_complete(found, self._tools) else None
 
     def _is_plain_query(self, intent: Intent) -> bool:
         """Whether a template reads a state; a value may belong to another device than the one that was named."""
@@ -228,8 +237,6 @@ class Understander:
         rest = replace(text, text=found.rest)
         inner = self._inner(rest, view)
         timings |= inner.timings_ms
-        if found.when.is_bare and not inner.intents and (value := self._sure(as_value(text, words), view)).intents:
-            return replace(value, timings_ms=timings)
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
