@@ -190,5 +190,5 @@ def _limits(app: App) -> AgentLimits:
         max_actions=app.limits.max_actions,
         question_timeout_s=app.limits.question_timeout_s,
         memory_s=app.limits.memory_s,
-        execution=Limits(timeout_ms=app.limits.action_timeout_ms),
+        execution=Limits(timeout_ms=app.limits.action_timeout_ms, verify_ms=app.limits.action_timeout_ms),
     )

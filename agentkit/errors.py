@@ -19,6 +19,7 @@
     ├── DeviceError            a device did not take or answer a command
     │   ├── DeviceUnavailable
     │   ├── DeviceSilent       it was sent a command and did not answer: it may have acted
+    │   │   └── DeviceFaulty   it answered with an error of its own: it may have acted
     │   └── DeviceUnknown
     ├── UtteranceError         a text or a room that cannot be taken
     │   └── TextTooLong
@@ -124,6 +125,10 @@ class DeviceUnavailable(DeviceError):
 
 class DeviceSilent(DeviceError):
     """The command went out and no answer came; the device may have acted, or may yet."""
+
+
+class DeviceFaulty(DeviceSilent):
+    """The command went out and the answer neither obeys nor refuses; the device may have acted, or may yet."""
 
 
 class DeviceUnknown(DeviceError):

@@ -11,16 +11,17 @@ from agentkit.agent.failures import failed, out_of_time, problem
 from agentkit.agent.lines import Lines
 from agentkit.agent.resolve import Step
 from agentkit.agent.runner import Runner
-from agentkit.agent.verify import has_moved, is_reached, told
+from agentkit.agent.verify import contradicts, has_moved, is_reached, told
 from agentkit.devices.adapter import Adapter, Change, Command, Device
-from agentkit.errors import DeviceSilent
+from agentkit.errors import DeviceFaulty, DeviceSilent
 from agentkit.types import Action, ActionResult, Status
 
 Guard = Callable[[Step, Device, Change], str | None]
 """Asked about a change of a device that the step did not name; a reason forbids it."""
 
-POLL_MS = (5, 10, 20, 40, 80)
-"""Waits between read-backs; the last one repeats."""
+POLL_MS = (5, 10, 20, 40, 80, 160, 320)
+"""Waits between read-backs; the last one repeats. They grow, so that a quick device is seen at once and a slow one gets
+few questions."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Limits:
 
     timeout_ms: float = 2000
     """One call of a tool's function or of the adapter."""
-    verify_ms: float = 1000
-    """From the command to the state that it should bring."""
+    verify_ms: float = 3000
+    """From sending the command to the state that it should bring; it is read once at the end in any case."""
     turn_ms: float = 20_000
     """All steps of one turn; nothing is sent after that."""
     max_hung: int = 3
@@ -123,40 +124,48 @@ class Mover:
         if not self.left_s(run):
             return out_of_time(action)
         run.journal.append(Moved(step.tool.name, before, change))
+        end = min(run.end, self.clock() + self.limits.verify_ms / 1000)
         send = partial(self.adapter.apply, Command(before.id, step.tool.name, step.args, change))
         ran = self.runner.call(f"device {before.id}", send, timeout_ms=self.limit_ms(run))
         is_silent = ran.problem == "timeout" or isinstance(ran.error, DeviceSilent)
         if ran.problem and not is_silent:
             return problem(action, ran, before.id)
-        result = self._verify(action, change, before, run)
+        result = self._verify(action, change, before, run, end)
         if result.status is Status.DONE and _names_something(change) and is_reached(before, change):
             result = replace(result, reply_key=f"already.{step.tool.name}")
         is_shown = result.status is Status.DONE and _names_something(change)
         if is_silent and not is_shown:  # it may have acted, or may yet
             detail = str(ran.error or f"{before.id} did not answer in time; it may have carried out the command")
-            return ActionResult(action, Status.UNKNOWN, "timeout", detail, result.state, result.attributes)
+            reason = "error" if isinstance(ran.error, DeviceFaulty) else "timeout"
+            return ActionResult(action, Status.UNKNOWN, reason, detail, result.state, result.attributes)
         return result
 
-    def _verify(self, action: Action, change: Change, before: Device, run: Run) -> ActionResult:
-        """Read back until the change is reached or the time is up. A change that names nothing needs only an answer."""
-        end, n_reads = min(run.end, self.clock() + self.limits.verify_ms / 1000), 0
+    def _verify(self, action: Action, change: Change, before: Device, run: Run, end: float) -> ActionResult:
+        """Read back until the change is reached or it is `end`. A change that names nothing needs only an answer."""
+        n_reads = 0
         while True:
             after = self.read(before.id, run)
             if isinstance(after, Device) and after.is_available and is_reached(after, change):
                 return ActionResult(action, Status.DONE, state=after.state, attributes=after.attributes)
-            pause_s = POLL_MS[min(n_reads, len(POLL_MS) - 1)] / 1000
-            if self.clock() + pause_s >= end:
-                break
-            self.sleep(pause_s)
+            left_s = end - self.clock()
+            if left_s <= 0:
+                return _not_seen(action, change, before, after)
+            self.sleep(min(left_s, POLL_MS[min(n_reads, len(POLL_MS) - 1)] / 1000))
             n_reads += 1
-        if isinstance(after, ActionResult):
-            return ActionResult(action, Status.UNKNOWN, after.reason, after.detail)
-        if not after.is_available:
-            return ActionResult(action, Status.UNKNOWN, "unavailable", f"{after.id} went offline")
-        if has_moved(before, after, change):
-            detail = f"{after.id} is {after.state}, wanted {told(change)}"
-            return ActionResult(action, Status.UNKNOWN, "in_progress", detail, after.state, after.attributes)
-        return failed(action, "ignored", f"{after.id} is still {after.state}, wanted {told(change)}", device=after)
+
+
+def _not_seen(action: Action, change: Change, before: Device, after: Device | ActionResult) -> ActionResult:
+    """What can be said of a change that was sent and not read back: only a device that denies it has ignored it."""
+    if isinstance(after, ActionResult):
+        return ActionResult(action, Status.UNKNOWN, after.reason, after.detail)
+    if not after.is_available:
+        return ActionResult(action, Status.UNKNOWN, "unavailable", f"{after.id} went offline")
+    detail = f"{after.id} is {after.state}, wanted {told(change)}"
+    if has_moved(before, after, change):
+        return ActionResult(action, Status.UNKNOWN, "in_progress", detail, after.state, after.attributes)
+    if not contradicts(after, change):
+        return ActionResult(action, Status.UNKNOWN, "unseen", detail, after.state, after.attributes)
+    return failed(action, "ignored", f"{after.id} is still {after.state}, wanted {told(change)}", device=after)
 
 
 def _names_something(change: Change) -> bool:

@@ -29,6 +29,14 @@ def has_moved(before: Device, after: Device, change: Change) -> bool:
     return any(not same(before.attributes.get(key), after.attributes.get(key)) for key in change.attributes)
 
 
+def contradicts(device: Device, change: Change) -> bool:
+    """True if the device says something else than the change names; what it does not report contradicts nothing."""
+    if change.state is not None and device.state is not None and not same(device.state, change.state):
+        return True
+    reported = [(device.attributes[k], v) for k, v in change.attributes.items() if k in device.attributes]
+    return any(not same(got, wanted) for got, wanted in reported)
+
+
 def told(change: Change) -> str:
     """Say a change in one line for people: the state, then the attributes as JSON."""
     parts = [] if change.state is None else [change.state]

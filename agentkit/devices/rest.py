@@ -19,7 +19,7 @@ from agentkit.devices.adapter import Command, Device
 from agentkit.devices.deadline import Deadline
 from agentkit.devices.registry import Registry
 from agentkit.devices.validate import Resolver, check_endpoint
-from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable
+from agentkit.errors import DeviceError, DeviceFaulty, DeviceSilent, DeviceUnavailable
 
 DEFAULT_TIMEOUT_S = 2.0
 MAX_BODY_BYTES = 65_536
@@ -158,7 +158,7 @@ def _request(endpoint: str, address: str, method: str, content: bytes | None) ->
 def _faulty(request: httpcore.Request, what: str) -> DeviceError:
     """An answer that neither obeys nor refuses: after a command, only reading back tells what happened."""
     return (
-        DeviceSilent(f"{what}; it may have carried out the command") if request.method == b"POST" else DeviceError(what)
+        DeviceFaulty(f"{what}; it may have carried out the command") if request.method == b"POST" else DeviceError(what)
     )
 
 

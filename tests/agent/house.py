@@ -11,7 +11,7 @@ from agentkit.devices.adapter import Area, Command, Device, Floor, Home
 from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.devices.view import View
-from agentkit.errors import DeviceError, DeviceSilent
+from agentkit.errors import DeviceError, DeviceFaulty, DeviceSilent
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Answer, Decision, Range, Tool, becomes, read_tool, tool
 
@@ -167,6 +167,8 @@ class OddAdapter:
             return
         if fault == "refuses":
             raise DeviceError("device answered 500: out of paper")
+        if fault == "is_faulty":
+            raise DeviceFaulty("it answered 500; it may have carried out the command")
         if fault == "crashes":
             raise KeyError("driver bug")
         if fault == "hangs":

@@ -143,6 +143,57 @@ def test_a_device_that_needs_a_moment_is_waited_for():
     timer.join()
 
 
+class Watch:
+    """A clock that only sleeping moves, and what happens at its moments."""
+
+    def __init__(self, **at: Any):
+        self.now, self.pauses, self.at = 0.0, [], at
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.pauses.append(seconds)
+        if self.now >= self.at["seconds"]:
+            self.at["then"]()
+
+
+def watched(registry: Registry, watch: Watch) -> Executor:
+    adapter = OddAdapter(registry, light__lamp_1="ignores")
+    return Executor(adapter, limits=Limits(verify_ms=3000), clock=lambda: watch.now, sleep=watch.sleep)
+
+
+def test_a_slow_device_is_read_back_until_the_limit_with_growing_pauses():
+    registry = Registry(HOUSE)
+    watch = Watch(seconds=2.9, then=lambda: registry.report("light.lamp_1", state="on"))
+    (result,) = watched(registry, watch).execute([step("turn_on", "light.lamp_1")], house_view())
+    assert result.status is Status.DONE
+    assert watch.pauses[:7] == sorted(watch.pauses[:7])
+    assert watch.pauses[0] < 0.01
+    assert len(watch.pauses) < 20
+
+
+def test_a_device_that_still_says_the_old_state_at_the_limit_has_ignored_the_command():
+    registry = Registry(HOUSE)
+    watch = Watch(seconds=3.1, then=lambda: registry.report("light.lamp_1", state="on"))
+    (result,) = watched(registry, watch).execute([step("turn_on", "light.lamp_1")], house_view())
+    assert (result.status, result.reason) == (Status.FAILED, "ignored")
+    assert watch.now == pytest.approx(3.0)
+
+
+def test_a_device_that_reports_nothing_about_the_change_is_unseen_not_ignored():
+    registry = Registry(HOUSE)
+    watch = Watch(seconds=9, then=lambda: None)
+    glow = with_function("turn_on", lambda device: Decision({device.id: Change(None, {"glow": 5})}))
+    (result,) = watched(registry, watch).execute([step(glow, "light.lamp_1")], house_view())
+    assert (result.status, result.reason) == (Status.UNKNOWN, "unseen")
+
+
+def test_a_device_that_answers_with_an_error_is_not_said_to_be_silent():
+    bench = Bench(light__lamp_1="is_faulty")
+    result = bench.one("turn_on", "light.lamp_1")
+    assert (result.status, result.reason) == (Status.UNKNOWN, "error")
+    assert "500" in result.detail
+
+
 def test_a_removed_device_is_reported_as_not_found(bench):
     bench.registry.remove("light.lamp_1")
     assert bench.one("turn_on", "light.lamp_1").reason == "not_found"

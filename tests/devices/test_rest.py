@@ -17,7 +17,7 @@ from agentkit.devices.adapter import Change, Command, Device
 from agentkit.devices.registry import Registry
 from agentkit.devices.rest import MAX_PER_HOST, RestAdapter
 from agentkit.devices.route import RoutingAdapter
-from agentkit.errors import DeviceError, DeviceSilent, DeviceUnavailable
+from agentkit.errors import DeviceError, DeviceFaulty, DeviceSilent, DeviceUnavailable
 from tests.devices.home import LAMP, make_home
 
 ON = Command("light.net", "turn_on", {}, Change("on", {"brightness": 128}))
@@ -121,7 +121,7 @@ def test_an_answer_that_is_neither_yes_nor_no_leaves_open_what_happened(
     adapter: RestAdapter, lamp: Lamp, status: int
 ) -> None:
     lamp.answer = lambda handler: send(handler, status, b"bulb is broken")
-    with pytest.raises(DeviceSilent, match="may have carried out"):
+    with pytest.raises(DeviceFaulty, match=rf"answered {status} .*may have carried out"):
         adapter.apply(ON)
 
 

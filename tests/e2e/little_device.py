@@ -8,11 +8,16 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-Mood = Literal["obeys", "ignores", "hangs"]
+Mood = Literal["obeys", "ignores", "hangs", "lags"]
+LAG_S = 1.5
+"""Longer than a device should need, shorter than it may."""
 
 
 class LittleDevice:
-    """Owns the lamp's state. `ignores` answers 200 and does nothing; `hangs` never answers a command."""
+    """Owns the lamp's state.
+
+    `ignores` answers 200 and does nothing; `hangs` never answers a command; `lags` moves after LAG_S.
+    """
 
     def __init__(self, mood: Mood = "obeys"):
         self.mood = mood
@@ -45,8 +50,11 @@ class LittleDevice:
         if self.mood == "hangs":
             self._end.wait(30)
             raise ConnectionAbortedError
-        if self.mood == "obeys" and command["change"]["state"] is not None:
-            self.state = command["change"]["state"]
+        wanted = command["change"]["state"]
+        if self.mood == "obeys" and wanted is not None:
+            self.state = wanted
+        if self.mood == "lags":
+            threading.Timer(LAG_S, setattr, (self, "state", wanted)).start()
 
     def _handler(device: LittleDevice) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.e2e.little_device import LittleDevice
+from tests.e2e.little_device import LAG_S, LittleDevice
 from tests.e2e.process import Server
 
 
@@ -141,6 +142,23 @@ def test_device_that_ignores_a_command_is_no_success(home: Server, lamp: Callabl
     assert reply["ok"] is False
     assert (reply["actions"][0]["status"], reply["actions"][0]["reason"]) == ("failed", "ignored")
     assert home.device("light.mule")["state"] == "off"
+
+
+def test_device_that_needs_a_while_is_done_and_holds_up_nobody(home: Server, lamp: Callable[..., LittleDevice]) -> None:
+    device = lamp("lags")
+    with home.client() as client:
+        client.post("/v1/devices", json=device.registration("light.snail", "Snail lamp"))
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(home.say, "turn on the snail lamp")
+        assert device.got_command.wait(5)
+        start = time.monotonic()
+        assert home.say("turn on the kitchen light")["ok"] is True
+        quick_s = time.monotonic() - start
+        assert not slow.done()
+        reply = slow.result()
+
+    assert quick_s < LAG_S
+    assert (reply["outcome"], reply["say"]) == ("done", "Turned on the Snail lamp.")
 
 
 def test_device_that_does_not_answer_a_command_is_unknown_not_offline(
