@@ -6,25 +6,20 @@ answer. That is easy to foresee, and a "no" leaves the home as it was.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.agent.resolve import Step
+from agentkit.agent.spelling import has_word, spelled
 from agentkit.devices.adapter import DECLARED_CLASS, FORMER_NAMES, Device
 from agentkit.planned import Effect
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import Action
-from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.home_view import HomeView
 
 STRICTNESS = tuple(Verdict)
 ALLOWED = PolicyRule(Verdict.ALLOW)
 """What holds where no rule fits."""
-
-_JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d])(?=\d)")
-_PLURALS = ("", "s", "es")
 
 
 @dataclass(frozen=True)
@@ -125,25 +120,6 @@ def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
     if not rule.named or (rule.verdict is Verdict.ALLOW and device.device_class is not None):
         return False
     fits = (
-        any(_has_word(name, word) for word in rule.named)
-        for name in map(_spelled, (*device.names, *device.former_names))
+        any(has_word(name, word) for word in rule.named) for name in map(spelled, (*device.names, *device.former_names))
     )
     return all(fits) if rule.verdict is Verdict.ALLOW else any(fits)
-
-
-def _spelled(name: str) -> str:
-    """A name as words: one case, simplified characters, no signs between the words, "GarageDoor2" as three of them."""
-    apart = _JOINED.sub(" ", unicodedata.normalize("NFKC", name))
-    words = "".join(c if c.isalnum() else " " for c in simplify(apart).casefold())
-    return f" {' '.join(words.split())} "
-
-
-def _has_word(spelled: str, word: str) -> bool:
-    """Whether a name holds a word of a rule, an English one as a whole, in singular or plural; "*door" must end it."""
-    word = word.casefold()
-    if word.startswith("*"):
-        ending = spelled.rstrip(" 0123456789").removesuffix("号")
-        return any(ending.endswith(word[1:] + plural) for plural in _PLURALS)
-    if not word.isascii():
-        return word in spelled
-    return any(f" {word}{plural} " in spelled for plural in _PLURALS)

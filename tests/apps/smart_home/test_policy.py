@@ -111,8 +111,24 @@ ENTRANCES += [
 ]
 
 
+ENTRANCES += ["Garagedoor", "Unlock button", "Unlocker", "Entry", "Shutter", "Roller shutter", "開鎖", "门锁"]
+DISGUISED = [
+    "dôor",
+    "D o o r relay",
+    "Frontdoor",
+    "dооr",
+    "⻔禁",
+    "開 門",
+    "Haustür",
+    "Tor",
+    "GA.RA.GE",
+    "Dead bolt",
+    "ＤＯＯＲ",
+]
+
+
 @pytest.mark.parametrize("kind", ["switch", "light", "fan"])
-@pytest.mark.parametrize("name", ENTRANCES)
+@pytest.mark.parametrize("name", [*ENTRANCES, *DISGUISED])
 def test_whatever_is_called_like_an_entrance_is_asked_about(app: App, kind: str, name: str) -> None:
     assert verdict(app, "turn_on", Device(f"{kind}.x", name, kind)) is Verdict.CONFIRM
 
@@ -132,14 +148,44 @@ def test_every_name_of_a_lamp_must_be_one(app: App) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["Ovens", "Space-heaters", "Fireplaces", "Hot plate", "电炉", "暖风机", "Heater"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Ovens",
+        "Space-heaters",
+        "Fireplaces",
+        "Fire place",
+        "Hot plate",
+        "Hot plates",
+        "Hotplate",
+        "Hair straightener",
+        "Heat Lamp",
+        "电炉",
+        "暖风机",
+        "Heater",
+    ],
+)
 @pytest.mark.parametrize("kind", ["switch", "fan", "light"])
 def test_what_gets_hot_is_asked_about_in_the_plural_too(app: App, kind: str, name: str) -> None:
     assert verdict(app, "turn_on", Device(f"{kind}.x", name, kind)) is Verdict.CONFIRM
     assert verdict(app, "turn_off", Device(f"{kind}.x", name, kind)) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("name", ["Breakers", "Fridges", "Sirens", "CPAP machine", "呼吸机", "Burglar Alarm"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Breakers",
+        "Fridges",
+        "Sirens",
+        "CPAP machine",
+        "呼吸机",
+        "Burglar Alarm",
+        "Burglaralarm",
+        "Deepfreeze",
+        "Fuse 2",
+        "防盗器",
+    ],
+)
 @pytest.mark.parametrize("kind", ["switch", "light"])
 def test_what_keeps_people_safe_is_not_switched_off_unasked(app: App, kind: str, name: str) -> None:
     assert verdict(app, "turn_off", Device(f"{kind}.x", name, kind)) is Verdict.CONFIRM
@@ -150,6 +196,12 @@ def test_what_keeps_people_safe_is_not_switched_off_unasked(app: App, kind: str,
     [
         "Water Heater",
         "Outdoor Plug",
+        "Outdoors",
+        "Indoor Fan",
+        "Aroma Diffuser",
+        "Sewing Machine Motor",
+        "Zigbee Gateway",
+        "Clock",
         "Clock Radio",
         "Doorbell",
         "Garage Light",
@@ -160,3 +212,31 @@ def test_what_keeps_people_safe_is_not_switched_off_unasked(app: App, kind: str,
 )
 def test_harmless_names_that_sound_alike_stay_free(app: App, name: str) -> None:
     assert verdict(app, "turn_on", Device("switch.x", name, "switch")) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize("name", ["Gaz", "瓦斯", "Erdgas", "G a s"])
+def test_gas_is_asked_about_in_both_directions(app: App, name: str) -> None:
+    device = Device("switch.x", name, "switch")
+    assert (verdict(app, "turn_on", device), verdict(app, "turn_off", device)) == (Verdict.CONFIRM, Verdict.CONFIRM)
+
+
+def test_the_main_switch_is_not_switched_off_unasked_but_a_lamp_may_be_called_main(app: App) -> None:
+    assert verdict(app, "turn_off", Device("switch.x", "Main", "switch")) is Verdict.CONFIRM
+    assert verdict(app, "turn_off", Device("light.x", "Kitchen main", "light")) is Verdict.ALLOW
+    assert verdict(app, "turn_off", Device("fan.x", "Main bedroom fan", "fan")) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "name", ["Front door awning", "Door blind", "Frontdoor blind", "Entry shade", "前门遮阳棚", "门百叶"]
+)
+def test_a_cover_that_is_called_like_an_entrance_too_needs_a_class_to_be_free(app: App, name: str) -> None:
+    assert verdict(app, "open_cover", cover(name)) is Verdict.CONFIRM
+    assert verdict(app, "open_cover", cover(name, "blind")) is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "name", ["Indoor light", "Outdoor lights", "Entryway lamp", "Door light", "门厅灯", "Skylight"]
+)
+def test_lamps_stay_free_wherever_they_hang(app: App, name: str) -> None:
+    device = Device("light.x", name, "light")
+    assert (verdict(app, "turn_on", device), verdict(app, "turn_off", device)) == (Verdict.ALLOW, Verdict.ALLOW)

@@ -1,0 +1,103 @@
+"""Find the words of a policy in the names of devices, however these are spelled.
+
+Whoever names a device may write it in capitals, with accents, as one word or letter by letter, in traditional
+characters or in ones that only look like others: what a reader takes for "door" counts as "door".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentkit.understanding.hanzi import simplify
+
+_JOINED = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])"
+    r"|(?<=[a-zA-Z])(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])(?=[a-zA-Z])"
+)
+_LOOKALIKES = str.maketrans("аеёорсухіїјѕԁһԛԝӏвкмнтαβεικνορτυχγøłđħıɡ", "aeeopcyxiijsdhqwlbkmhtabeiknoptuxyoldhig")
+"""Cyrillic and Greek letters as the Latin ones that they look like, and Latin ones that no accent makes of others."""
+_LETTERS = re.compile(r"[a-z]*$")
+_PLURALS = ("", "s", "es")
+_MAX_WORD = 40
+"""Longest word that is looked for over several pieces of a name, in characters."""
+_MIN_HEAD, _MIN_REST = 4, 4
+"""Shortest word that may end a longer one, and the least before it: "frontdoor", neither "outdoor" nor "clock"."""
+_MIN_BEFORE_END = 3
+"""The same where a rule asks for the end of a name: "maglock", not "clock"."""
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """A name as it is compared."""
+
+    words: tuple[str, ...]
+    """In one case, without accents, simplified; "GarageDoor2" is three of them."""
+    runs: frozenset[str]
+    """Words, and neighbours written together: "fire place" holds "fireplace", "D o o r" holds "door"."""
+
+    @property
+    def joined(self) -> str:
+        """All of it as one word."""
+        return "".join(self.words)
+
+
+@lru_cache(maxsize=8192)
+def spelled(name: str) -> Spelled:
+    """Read a name as words."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    folded = _JOINED.sub(" ", simplify(plain)).casefold().translate(_LOOKALIKES)
+    words = tuple("".join(c if c.isalnum() else " " for c in folded).split())
+    return Spelled(words, frozenset(_runs(words)))
+
+
+def has_word(name: Spelled, word: str) -> bool:
+    """Whether a name holds a word of a rule, an English one as a whole, in singular or plural; "*door" must end it.
+
+    A long word also counts as the end of a longer one ("frontdoor"), a Chinese one wherever it stands.
+    """
+    wanted = spelled(word.removeprefix("*")).joined
+    if word.startswith("*"):
+        return any(_ends(name, wanted + plural) for plural in _PLURALS)
+    if not wanted.isascii():
+        return wanted in name.joined
+    return any(wanted + plural in name.runs or _is_head(name, wanted + plural) for plural in _PLURALS)
+
+
+def _is_head(name: Spelled, wanted: str) -> bool:
+    return len(wanted) >= _MIN_HEAD and any(
+        w.endswith(wanted) and _n_letters_before(w, wanted) >= _MIN_REST for w in name.words
+    )
+
+
+def _ends(name: Spelled, wanted: str) -> bool:
+    """Whether a name ends with a word, apart from a number ("Door 2", "2号门")."""
+    words = list(name.words)
+    while words and (words[-1].isdigit() or words[-1] == "号"):
+        words.pop()
+    if not "".join(words).removesuffix("号").endswith(wanted):
+        return False
+    if not wanted.isascii():
+        return True
+    n_before = _n_letters_before(words[-1], wanted) if words[-1].endswith(wanted) else 0
+    return n_before == 0 or n_before >= _MIN_BEFORE_END
+
+
+def _n_letters_before(word: str, ending: str) -> int:
+    """How many Latin letters stand directly before an ending."""
+    found = _LETTERS.search(word.removesuffix(ending))
+    return len(found[0]) if found else 0
+
+
+def _runs(words: tuple[str, ...]) -> set[str]:
+    found = set()
+    for start in range(len(words)):
+        run = ""
+        for word in words[start:]:
+            run += word
+            if len(run) > _MAX_WORD:
+                break
+            found.add(run)
+    return found
