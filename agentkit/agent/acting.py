@@ -210,8 +210,10 @@ class Acting:
         return self._wait(turn, pending, Sentence(question.reply_key, question.values))
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling) -> End:
-        apart = ruling.device_ids if bound.n_moved > MANY else ()
-        action = self.replies.describe(turn.language, (*bound.actions, *ruling.actions), turn.view, apart)
+        actions = (*bound.actions, *ruling.actions)
+        guarded = {*ruling.device_ids, *(a.device_id for a in ruling.actions if a.device_id)}
+        apart = guarded if len({a.device_id for a in actions}) > MANY else ()
+        action = self.replies.describe(turn.language, actions, turn.view, apart)
         values: dict[str, Any] = {"action": action, "n": bound.n_moved}
         text, said = meant.text or turn.utterance.text, turn.utterance
         asked = consent(bound.steps, ruling, turn.view)

@@ -29,7 +29,7 @@ class Ruling:
     verdict: Verdict = Verdict.ALLOW
     reason: str = ""
     device_ids: tuple[str, ...] = ()
-    """Devices on account of which it is not "allow"."""
+    """Devices of which, by themselves, it is not "allow"; that there are many is on account of none of them."""
     effects: tuple[Effect, ...] = ()
     """Guarded changes of devices that nobody named."""
     actions: tuple[Action, ...] = ()
@@ -53,8 +53,10 @@ def evaluate(
                 r for seen in _seen_as(device) for r in _until_decided(rules, step, seen, n_devices, user, source)
             ]
             rule = max((ALLOWED, *fitting), key=lambda r: STRICTNESS.index(r.verdict))
+            is_own = any(r.more_than is None and r.verdict is not Verdict.ALLOW for r in fitting)
             if rule.verdict is not Verdict.ALLOW:
-                strictest = stricter(strictest, Ruling(rule.verdict, rule.reason, (device.id,) if device else ()))
+                ids = (device.id,) if device and (is_own or rule.verdict is Verdict.DENY) else ()
+                strictest = stricter(strictest, Ruling(rule.verdict, rule.reason, ids))
     return strictest
 
 
@@ -75,12 +77,15 @@ def strictness(ruling: Ruling) -> int:
 
 
 def stricter(ruling: Ruling, new: Ruling) -> Ruling:
-    """The stricter of two rulings with the reason and devices that brought it; the effects of the first stay."""
-    if strictness(new) > strictness(ruling):
-        return replace(ruling, verdict=new.verdict, reason=new.reason, device_ids=new.device_ids)
-    if strictness(new) == strictness(ruling) and new.verdict is not Verdict.ALLOW:
-        return replace(ruling, device_ids=(*ruling.device_ids, *new.device_ids))
-    return ruling
+    """The stricter of two rulings with its reason; the effects of the first stay.
+
+    Of what waits for an answer all devices are kept, so that the question names every one; of what is denied, only
+    those that are.
+    """
+    top = new if strictness(new) > strictness(ruling) else ruling
+    told = [r for r in (ruling, new) if top.verdict is not Verdict.DENY or r.verdict is Verdict.DENY]
+    ids = tuple(dict.fromkeys(i for r in told for i in r.device_ids))
+    return replace(ruling, verdict=top.verdict, reason=top.reason, device_ids=ids)
 
 
 def _fits(rule: PolicyRule, step: Step, device: Device | None, n_devices: int, user: str | None, source: str) -> bool:

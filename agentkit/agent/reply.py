@@ -79,14 +79,15 @@ class Replies:
     def describe(self, language: str, actions: Sequence[Action], home: HomeView, apart: Collection[str] = ()) -> str:
         """Say what actions would do, as the inner part of a question: "open the garage door".
 
-        Devices that are named `apart` do not disappear in the number of the others.
+        Devices that are named `apart` do not disappear in the number of the others, nor in one of their own.
         """
         groups = _group(
             actions,
             lambda a: (a.device_id in apart, a.tool, tuple(sorted((k, str(v)) for k, v in a.args.items()))),
         )
+        n_named = int(self._words[language].grammar.get("at_most_named", 4))
         parts = []
-        for same in groups:
+        for same in (part for group in groups for part in _named(group, apart, n_named)):
             values = {**same[0].args, "devices": tuple(a.device_id for a in same if a.device_id)}
             keys = (k for k in (f"do.{same[0].tool}", "do.other") if self.has(language, k))
             parts.append(next((said for k in keys if (said := self._sentence(language, k, values, home))), ""))
@@ -188,6 +189,13 @@ def _pick(entry: Entry, devices: Sequence[Device | None], values: Mapping[str, A
     """The sentences for what is missing (slot), what stood in the way (kind), the tool, or the devices."""
     keys = (*(str(values.get(k)) for k in ("slot", "kind", "tool")), *classes_of(devices), "default")
     return next(entry[k] for k in keys if k in entry)
+
+
+def _named(group: Sequence[Action], apart: Collection[str], n_named: int) -> Sequence[Sequence[Action]]:
+    """Split a group of devices that have to be named into ones that are small enough for it."""
+    if group[0].device_id not in apart:
+        return [group]
+    return [group[i : i + n_named] for i in range(0, len(group), n_named)]
 
 
 def _group(items: Sequence[Any], key: Callable[[Any], Any]) -> list[list[Any]]:

@@ -82,6 +82,23 @@ def test_a_rule_about_the_number_does_not_stand_in_for_a_stricter_rule():
     assert evaluate((trusted, many, code), turn, house_view(), user="ann").verdict is Verdict.ALLOW
 
 
+def test_that_there_are_many_is_on_account_of_none_of_them():
+    many = PolicyRule(Verdict.CONFIRM, more_than=1, reason="that is a lot")
+    turn = steps(("turn_off", "light.lamp_1"), ("open_cover", "cover.garage"), ("turn_on", "light.lamp_11"))
+    assert evaluate((many, GARAGE), turn, house_view()).device_ids == ("cover.garage",)
+    assert evaluate((many,), turn, house_view()).device_ids == ()
+
+
+def test_every_device_that_waits_is_told_whatever_verdict_is_the_strictest():
+    code = PolicyRule(Verdict.PIN, tools=("unlock",))
+    turn = steps(("open_cover", "cover.garage"), ("unlock", "lock.front"))
+    for order in (turn, turn[::-1]):
+        ruling = evaluate((GARAGE, code), order, house_view())
+        assert (ruling.verdict, set(ruling.device_ids)) == (Verdict.PIN, {"cover.garage", "lock.front"})
+    deny = PolicyRule(Verdict.DENY, tools=("unlock",))
+    assert evaluate((GARAGE, deny), turn, house_view()).device_ids == ("lock.front",)
+
+
 def test_a_name_that_would_allow_does_not_count_before_the_old_ones_are_forgotten():
     rules = (
         PolicyRule(Verdict.ALLOW, types=("cover",), device_classes=("blind",), named=("*blind",)),

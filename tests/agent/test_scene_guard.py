@@ -209,6 +209,27 @@ def test_a_risky_device_among_many_is_named(home: Burgled) -> None:
     assert (asked.outcome, "the garage door" in asked.say) == (Outcome.ASK, True)
 
 
+RISKY = ("Burglar alarm", "Deepfreeze", "CPAP", "Router plug", "Fire siren", "Smoke detector")
+
+
+@pytest.mark.parametrize("text", ["turn everything off", "全部关掉"])
+def test_everything_names_each_device_that_would_be_asked_about_alone(home: Burgled, text: str) -> None:
+    for n, name in enumerate(RISKY):
+        home.add(f"switch.r{n}", name, "on")
+    asked = home.say(text)
+    assert asked.outcome is Outcome.ASK
+    assert [name for name in RISKY if name.lower() not in asked.say.lower()] == []
+    assert home.state("switch.r0") == "on"
+
+
+def test_what_many_guarded_devices_a_scene_moves_is_not_counted(home: Burgled) -> None:
+    for n in range(6):
+        home.add(f"lock.l{n}", f"Vault {n}", "locked")
+    home.scene({f"lock.l{n}": "unlocked" for n in range(6)})
+    asked = home.say("activate party time")
+    assert (asked.outcome, [n for n in range(6) if f"Vault {n}" not in asked.say]) == (Outcome.ASK, [])
+
+
 # plans
 
 
