@@ -24,16 +24,22 @@ def read_yes_or_no(
     """Read a confirmation. `known` may be said beside it: the verb and the names of what was asked about.
 
     Words that tell devices apart are no small words beside a yes: "yes, the back one" is about another door.
-    A no anywhere wins over a yes; a yes with anything else beside it is none, and so is one that asks ("yes?").
+    A no anywhere wins over a yes; a yes with anything else beside it is none, as is one that asks ("yes?") or doubts.
     """
     known = tuple(known)
     beside = (*words.fillers, *known)
     spellings = {fold(text.text, words), fold(text.original, words)}
     if any(_says(s, (*words.no, *words.cancel), (*beside, words.talk.it, *words.yes), words) for s in spellings):
         return False
-    is_asking = text.is_question or "?" in spell(text.original)
+    is_asking = text.is_question or "?" in spell(text.original) or is_doubt(text, words)
     small = (*(w for w in words.fillers if w not in telling), *known)
     return True if not is_asking and any(_says(s, words.yes, small, words) for s in spellings) else None
+
+
+def is_doubt(text: Normalised, words: Words) -> bool:
+    """Tell whether a text only sounds like a yes ("yeah, right"), or leaves it open."""
+    bare = {spell(s).strip(" .,!?。，！？") for s in (text.text, text.original)}
+    return any(pattern.fullmatch(s) for s in bare for pattern in words.talk.doubts)
 
 
 def is_cancel(text: Normalised, words: Words) -> bool:

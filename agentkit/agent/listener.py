@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agentkit.agent.acting import Acting
-from agentkit.agent.answers import is_cancel, is_free_text
+from agentkit.agent.answers import is_cancel, is_doubt, is_free_text, read_yes_or_no
 from agentkit.agent.arguments import missing_argument
 from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
@@ -79,7 +79,8 @@ class Listener:
         behind = [(bare[m.end() :], w) for w in words for p in w.talk.holds if (m := p.match(bare))]
         if any(rest and is_cancel(replace(turn.text, text=rest, original=rest), w) for rest, w in behind):
             return Answered(is_cancelled=True, why="the question was waved away")
-        if pending.sentence is None or all(rest for rest, _ in behind):
+        is_kept = any(not rest for rest, _ in behind) or any(is_doubt(turn.text, w) for w in words)
+        if pending.sentence is None or not is_kept:
             return None
         turn.why.append("neither an answer nor anything else: the open question stays")
         turn.language = turn.language if turn.utterance.language else pending.language
@@ -120,8 +121,10 @@ class Listener:
     def _code(self, turn: Turn, pending: Pending, words: Words) -> Answered | End | None:
         code = read_code(turn.text, words)
         if code is None:
-            is_over = is_cancel(turn.text, words)
-            return Answered(is_cancelled=True, why="the question was waved away") if is_over else None
+            if is_cancel(turn.text, words):
+                return Answered(is_cancelled=True, why="the question was waved away")
+            is_yes = pending.sentence is not None and read_yes_or_no(turn.text, words)
+            return self.acting.ask_again(turn, pending) if is_yes else None  # a yes is no code, but no refusal either
         turn.utterance = replace(turn.utterance, text=HIDDEN)
         turn.text = replace(turn.text, text=HIDDEN, original=HIDDEN)
         if self.acting.pin.try_code(code):

@@ -67,6 +67,8 @@ class Talk:
     """Whole utterances that call off what was just done too; the other words of `cancel` only call off a plan."""
     holds: Patterns = ()
     """Whole utterances that neither answer an open question nor drop it ("wait", "are you sure")."""
+    doubts: Patterns = ()
+    """Whole utterances that only sound like a yes or leave it open ("yeah right", "maybe"): the question stays."""
     missed: Patterns = ()
     """Whole utterances that ask what was due while nothing ran."""
     digits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -84,6 +86,7 @@ _PATTERNS = (
     "vague",
     "cancels",
     "holds",
+    "doubts",
     "missed",
 )
 _FRAMES = ("also", "corrections", "cancels")

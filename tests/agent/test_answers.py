@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from agentkit.agent.answers import choose, is_cancel, is_everything, read_value, read_yes_or_no
 from agentkit.agent.question import Option
 from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.talk import Talk
 from agentkit.understanding.tools import Param
 from agentkit.understanding.words import Words
 
@@ -20,6 +24,7 @@ EN = Words(
     colors={"red": ("crimson",)},
 )
 ZH = Words("zh", yes=("要", "是的"), no=("不要", "不"), fillers=("的", "吧"))
+DOUBTING = replace(EN, yes=("yes", "yeah", "right"), talk=Talk(doubts=(re.compile("yeah[, ]+right", re.IGNORECASE),)))
 LAMP = Option("light.a", ("light.a",), ("Corner", "Living Room", "客厅"), ("light",))
 FAN = Option("fan.a", ("fan.a",), ("Tower", "Living Room", "客厅"), ("fan",))
 
@@ -47,6 +52,10 @@ def heard(text: str) -> Normalised:
         ("不要", ZH, False),
         ("要不要", ZH, False),
         ("要开灯", ZH, None),
+        ("Yeah, right!", DOUBTING, None),
+        ("yeah right", DOUBTING, None),
+        ("yeah", DOUBTING, True),
+        ("right, yes", DOUBTING, True),
     ],
 )
 def test_only_a_plain_yes_is_a_yes_and_any_no_is_a_no(text, words, answer):
