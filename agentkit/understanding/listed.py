@@ -38,7 +38,8 @@ def _split(intent: Intent, text: Normalised, view: HomeView, words: Words) -> It
         yield intent
         return
     is_for_goods = not is_task and all(_is_called(d, words.items.get("goods", ())) for d in devices)
-    for part in _parts(_as_said(item, text), words.items.get("joins", ()) if is_for_goods else ()):
+    said = _as_said(item, text)
+    for part in _parts(said, words.items.get("joins", ()) if is_for_goods else (), words.items.get("hesitations", ())):
         yield replace(intent, args={**intent.args, ITEM: _bare(part, words)})
 
 
@@ -50,15 +51,19 @@ def _as_said(item: str, text: Normalised) -> str:
     return found[0] if found and _BREAK.search(found[0]) else item
 
 
-def _parts(item: str, joins: tuple[str, ...]) -> list[str]:
-    """The items between commas and joining words; a joining word may also follow a comma."""
+def _parts(item: str, joins: tuple[str, ...], hesitations: tuple[str, ...]) -> list[str]:
+    """The items between commas and joining words, which may also stand beside a comma; hesitations are none."""
     words = [rf"\s+{re.escape(j)}\s+" if j.isascii() else re.escape(j) for j in joins]
     heads = "|".join(rf"^{re.escape(j)}\s+" if j.isascii() else f"^{re.escape(j)}" for j in joins)
+    tails = "|".join(rf"\s+{re.escape(j)}$" if j.isascii() else rf"(?<=.){re.escape(j)}$" for j in joins)
+    ums = "|".join(re.escape(h) for h in hesitations if h.isascii())
     parts: list[str] = []
     for piece in _BREAK.split(item):
-        bare = re.sub(heads, "", piece.strip(), flags=re.IGNORECASE) if heads else piece.strip()
+        bare = re.sub(rf"^(?:{ums})\s+|\s+(?:{ums})$", "", piece.strip(), flags=re.IGNORECASE) if ums else piece.strip()
+        bare = re.sub(f"{heads}|{tails}", "", bare, flags=re.IGNORECASE) if heads else bare
         parts += re.split("|".join(words), bare, flags=re.IGNORECASE) if words else [bare]
-    found = [p.strip() for p in parts if p.strip()]
+    nothing = {"", *joins, *hesitations}
+    found = [p.strip() for p in parts if p.strip().casefold() not in nothing]
     return found or [item]
 
 

@@ -32,8 +32,8 @@ class Words:
     strict_classes: tuple[str, ...] = ()
     """type.class whose words mean no device that says to be of another class, unless it is in the speaker's room."""
     items: Table = field(default_factory=dict)
-    """How a list is filled: joins (between items), leads (idle before one) and words that only begin like those (kept),
-    tasks (how something to do begins) and goods (in the name of a list of things to buy)."""
+    """How a list is filled: joins (between items), hesitations (no items), leads (idle before one) and words that only
+    begin like those (kept), tasks (how something to do begins) and goods (in the name of a list of things to buy)."""
     place_synonyms: Table = field(default_factory=dict)
     """Any key → words for the same sort of place, each of which may stand in a name for the others."""
     called_by_place: Table = field(default_factory=dict)
