@@ -61,12 +61,20 @@ def _changes_fault(step: Step, changes: Any) -> str | None:
 
 
 def worst(step: Step, results: list[ActionResult]) -> ActionResult:
-    """One result for a step on one device that moved several (a scene): the worst, with the device's own state."""
+    """One result for a step on one device that moved several (a scene): the worst, with the device's own state.
+
+    What it says is about the devices that were the reason, not about the scene.
+    """
     order = (Status.FAILED, Status.UNKNOWN, Status.SKIPPED, Status.DONE)
     found = min(results, key=lambda result: order.index(result.status))
     own = next((r for r in results if r.action.device_id == step.device_ids[0]), found)
+    facts = found.facts
+    if found.status is not Status.DONE and found.action.device_id not in step.device_ids:
+        alike = [r.action.device_id for r in results if (r.status, r.reason) == (found.status, found.reason)]
+        ids = tuple(dict.fromkeys(i for i in alike if i))
+        facts = {**facts, "devices": ids, "device_ids": ids}
     return ActionResult(
-        step.action, found.status, found.reason, found.detail, own.state, own.attributes, found.facts, found.reply_key
+        step.action, found.status, found.reason, found.detail, own.state, own.attributes, facts, found.reply_key
     )
 
 

@@ -36,6 +36,7 @@ Reasons of a refusal (all have name, device_id):
     empty_query      –
     not_playing      –
     jammed           –
+    bad_scene, nested_scene   –
     no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, no_time, time_past, timer_too_long   –
     no_such_timer    name or duration
     timer_paused, timer_running   –

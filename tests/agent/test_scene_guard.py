@@ -92,7 +92,6 @@ def test_a_scene_that_does_anything_but_lock_a_lock_is_asked_about(home: Burgled
         row(device_class="curtain"),
         row("closed", device_class="curtain"),
         row("half way"),
-        row(),
     ],
 )
 def test_a_scene_that_may_open_the_garage_is_asked_about(home: Burgled, change: dict[str, Any]) -> None:
@@ -228,6 +227,22 @@ def test_what_many_guarded_devices_a_scene_moves_is_not_counted(home: Burgled) -
     home.scene({f"lock.l{n}": "unlocked" for n in range(6)})
     asked = home.say("activate party time")
     assert (asked.outcome, [n for n in range(6) if f"Vault {n}" not in asked.say]) == (Outcome.ASK, [])
+
+
+def test_a_scene_that_fails_names_the_devices_that_did(home: Burgled) -> None:
+    home.scene({"light.desk": "on", "light.gone": "on"})
+    reply = home.say("activate party time")
+    assert (reply.outcome, "light.gone" in reply.say, "Party" in reply.say) == (Outcome.FAILED, True, False)
+    home.live.registry.report("light.desk", is_available=False)
+    home.scene({"light.desk": "on", "light.kitchen": "off"})
+    assert home.say("activate party time").say == "The desk lamp is offline."
+
+
+@pytest.mark.parametrize("sets", [[1, 2], {"scene.dinner": "on"}, {"cover.garage_door": row()}])
+def test_a_scene_that_moves_nothing_is_not_said_to_be_on(home: Burgled, sets: Any) -> None:
+    home.scene(sets)
+    reply = home.say("activate party time")
+    assert (reply.outcome, "nothing moved" in reply.say) == (Outcome.FAILED, True)
 
 
 # plans

@@ -8,7 +8,10 @@ from typing import Any
 from agentkit.devices.adapter import Change, Device
 from agentkit.understanding.tools import Decision, tool
 
-from .common import is_simulated, to
+from .common import is_simulated, refuse, to
+
+_OTHERS = ("scene.", "script.")
+"""How the ids of what sets devices itself begin: to call it on would move nothing."""
 
 
 @tool(types=("scene",))
@@ -25,14 +28,22 @@ def run_script(device: Device) -> Decision:
 
 def _run(device: Device) -> Decision:
     sets = device.attributes.get("sets")
-    if not isinstance(sets, Mapping) or not sets:
+    if sets is None:
         return to(device, "on" if is_simulated(device) else None)
-    changes = {str(key): _change(row) for key, row in sets.items()}
-    return Decision(changes, values={"n_devices": len(changes)})
+    changes = {str(k): _change(row) for k, row in sets.items()} if isinstance(sets, Mapping) else {}
+    told = {k: change for k, change in changes.items() if change is not None}
+    if not told or len(told) < len(changes):
+        return refuse("bad_scene", device)
+    if any(k.startswith(_OTHERS) for k in told):
+        return refuse("nested_scene", device)
+    return Decision(told, values={"n_devices": len(told)})
 
 
-def _change(row: Any) -> Change:
-    if not isinstance(row, Mapping):
-        return Change(None if row is None else str(row))
-    state = row.get("state")
-    return Change(None if state is None else str(state), dict(row.get("attributes") or {}))
+def _change(row: Any) -> Change | None:
+    """What a row sets. None if that is nothing, or nothing that a device can become."""
+    state, attributes = (row.get("state"), row.get("attributes") or {}) if isinstance(row, Mapping) else (row, {})
+    is_plain = state is None or isinstance(state, str | int | float)
+    if not is_plain or not isinstance(attributes, Mapping) or (state is None and not attributes):
+        return None
+    state = {True: "on", False: "off"}[state] if isinstance(state, bool) else state
+    return Change(None if state is None else str(state), dict(attributes))

@@ -165,6 +165,31 @@ def test_a_scene_becomes_one_change_per_device(app: App) -> None:
     assert decision.changes == {"light.a": Change("on", {"brightness": 9}), "switch.b": Change("off")}
 
 
+@pytest.mark.parametrize(
+    "sets",
+    [
+        [1, 2],
+        "light.a",
+        {},
+        {"light.a": [1]},
+        {"light.a": {}},
+        {"light.a": None},
+        {"a": {"state": "on", "attributes": [1]}},
+    ],
+)
+def test_a_scene_that_does_not_say_what_it_sets_is_refused_whole(refusal: Run, sets: object) -> None:
+    assert refusal("activate_scene", make("scene", sets=sets))[0] == "bad_scene"
+
+
+def test_a_scene_does_not_start_another_one(refusal: Run) -> None:
+    assert refusal("run_script", make("script", sets={"light.a": "on", "scene.b": "on"}))[0] == "nested_scene"
+
+
+def test_a_scene_may_say_on_and_off_as_yaml_reads_them(app: App) -> None:
+    decision = app.tools["activate_scene"].function(make("scene", sets={"light.a": True, "light.b": {"state": False}}))
+    assert decision.changes == {"light.a": Change("on"), "light.b": Change("off")}
+
+
 def test_a_scene_of_another_hub_is_passed_on(change: Run) -> None:
     assert change("activate_scene", make("scene", endpoint="http://10.0.0.1/")) == Change()
 
