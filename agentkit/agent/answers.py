@@ -12,8 +12,9 @@ from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
+from agentkit.when import WhenKind
 
-CLOSED = ("color", "mode")
+CLOSED = ("color", "mode", "time")
 """Texts that have to be words the app knows."""
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 
@@ -93,7 +94,7 @@ def choose(text: Normalised, options: Sequence[Option], words: Words) -> tuple[O
 def read_value(text: Normalised, param: Param, words: Words) -> str | int | float | None:
     """Read a missing value. Free text is not read: it could as well be a new command."""
     if param.name == "seconds":
-        seconds = read_duration(text.text, words.time)
+        seconds = read_duration(text.text, words.time) or _delay(text, words)
         return None if seconds is None else plain(seconds)
     if param.name == "time":
         found = find_when(text.text, words.time, is_time=True)
@@ -108,6 +109,13 @@ def read_value(text: Normalised, param: Param, words: Words) -> str | int | floa
         if is_taken and said in {fold(w, words) for w in (canonical, *spellings)}:
             return canonical
     return next((c for c in param.choices if said == fold(c, words)), None)
+
+
+def _delay(text: Normalised, words: Words) -> float | None:
+    """How long from now a time is: "in ten minutes"."""
+    found = find_when(text.text, words.time)
+    is_delay = found.when is not None and found.when.kind is WhenKind.DELAY and not found.rest
+    return found.when.seconds if found.when is not None and is_delay else None
 
 
 def _number(said: str, words: Words) -> int | float | None:

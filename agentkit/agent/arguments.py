@@ -46,7 +46,15 @@ def check_arguments(tool: Tool, args: Mapping[str, Any]) -> Args | BadArgument:
 
 def missing_argument(tool: Tool, args: Args) -> Param | None:
     """Find the first argument that the tool needs and the call lacks."""
-    return next((p for p in tool.params if p.is_required and p.name not in args), None)
+    lacking = next((p for p in tool.params if p.is_required and p.name not in args), None)
+    return lacking or next(iter(one_of_missing(tool, args)), None)
+
+
+def one_of_missing(tool: Tool, args: Args) -> tuple[Param, ...]:
+    """The arguments of which one is needed, if the call has none of them."""
+    if any(name in args for name in tool.one_of):
+        return ()
+    return tuple(p for name in tool.one_of for p in tool.params if p.name == name)
 
 
 def _check(tool: Tool, param: Param, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agentkit.agent.arguments import BadArgument, check_arguments, missing_argument
+from agentkit.agent.arguments import BadArgument, check_arguments, missing_argument, one_of_missing
 from agentkit.agent.execute import unique
 from agentkit.agent.question import Question
 from agentkit.agent.resolve import Refusal, Resolution, Resolved, Step, resolve
@@ -96,5 +96,7 @@ def _bind(intent: Intent, view: HomeView, tool: Tool | None) -> Resolution:
         return Refusal(f"failed.{args.reason}", {"devices": found.device_ids, "tool": tool.name, **args.values})
     param = missing_argument(tool, args)
     if param is not None:
-        return Question("ask.missing", values={"slot": param.name, "devices": found.device_ids}, param=param)
+        values = {"slot": param.name, "devices": found.device_ids}
+        others = tuple(p for p in one_of_missing(tool, args) if param.name in tool.one_of and p != param)
+        return Question("ask.missing", values=values, param=param, or_params=others)
     return found

@@ -18,6 +18,7 @@ from agentkit.planned import NO_CONSENT, Consent
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.tools import Param
 from agentkit.understanding.words import Words
 from agentkit.when import When
 
@@ -103,11 +104,11 @@ class Pending:
         param = self.question.param if self.question is not None and self.wanted is Wanted.VALUE else None
         return param is not None and is_free_text(param)
 
-    def filled_with(self, value: str | int | float) -> Answered:
-        """The intents with the missing value."""
+    def filled_with(self, value: str | int | float, param: Param | None = None) -> Answered:
+        """The intents with the missing value, or with that of another argument which does instead."""
         assert self.question is not None, self
         assert self.question.param is not None, self
-        name, unclear = self.question.param.name, self.intents[self.index]
+        name, unclear = (param or self.question.param).name, self.intents[self.index]
         filled = replace(unclear, args={**unclear.args, name: value})
         intents = (*self.intents[: self.index], filled, *self.intents[self.index + 1 :])
         return Answered(intents, is_unsure=self.is_unsure, why=f"{name} is {value}")
@@ -165,8 +166,10 @@ class Pending:
     def _filled(self, text: Normalised, words: Words) -> Answered | None:
         assert self.question is not None, self
         assert self.question.param is not None, self
-        value = read_value(text, self.question.param, words)
-        return None if value is None else self.filled_with(value)
+        for param in (self.question.param, *self.question.or_params):
+            if (value := read_value(text, param, words)) is not None:
+                return self.filled_with(value, param)
+        return None
 
 
 class Dialogue:

@@ -40,6 +40,8 @@ class Question:
     """Names of the same intent that are unclear too and will be asked about next."""
     param: Param | None = None
     """The argument that is missing, if that is what is asked."""
+    or_params: tuple[Param, ...] = ()
+    """Arguments that would do instead: how long from now, for at what time."""
 
 
 def which(devices: tuple[Device, ...], view: HomeView, *, name: str | None = None) -> Question:

@@ -87,18 +87,25 @@ class Tool:
     function: Callable[..., Decision | Answer]
     prefers: Callable[[Device], int] | None = None
     """How likely a device is meant by a sentence that names neither device nor place; 0 = only if no other is."""
+    one_of: tuple[str, ...] = ()
+    """Arguments of which a call needs one; the first is asked for."""
 
 
 def tool(
-    *, types: tuple[str, ...] = (), is_query: bool = False, prefers: Callable[[Device], int] | None = None
+    *,
+    types: tuple[str, ...] = (),
+    is_query: bool = False,
+    prefers: Callable[[Device], int] | None = None,
+    one_of: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Mark a function as a tool; `load_tools` reads the mark.
 
-    `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off.
+    `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off. Of the
+    arguments `one_of` a call needs one; the first is asked for.
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers, one_of)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -128,7 +135,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers, one_of = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -142,6 +149,8 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         got = f"is {first.name!r}" if first else "is missing"
         raise AppError(f"tool {name}: first parameter {got}, wanted device, devices or home")
     params = tuple(_read_param(name, p, hints.get(p.name)) for p in rest)
+    if unknown := [x for x in one_of if x not in (p.name for p in params)]:
+        raise AppError(f"tool {name}: one_of names {unknown[0]!r}, wanted arguments of the function")
     return Tool(
         name,
         doc.split("\n\n")[0].replace("\n", " "),
@@ -151,6 +160,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         is_query,
         function,
         prefers,
+        tuple(one_of),
     )
 
 

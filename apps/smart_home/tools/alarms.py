@@ -31,7 +31,7 @@ def set_alarm(home: View, time: str, name: str = "") -> Decision:
     return Decision(entries=(EntryChange(entry),), values=facts(home, entry))
 
 
-@tool()
+@tool(one_of=("time", "seconds"))
 def reminder(home: View, message: str, seconds: Seconds = None, time: str = "") -> Decision:
     """Say something later."""
     when = read_spec(time) if time else When(WhenKind.DELAY, seconds) if seconds else None
