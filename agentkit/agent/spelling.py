@@ -17,14 +17,21 @@ _JOINED = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])"
     r"|(?<=[a-zA-Z])(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])(?=[a-zA-Z])"
 )
-_LOOKALIKES = str.maketrans("аеёорсухіїјѕԁһԛԝӏвкмнтαβεικνορτυχγøłđħıɡ", "aeeopcyxiijsdhqwlbkmhtabeiknoptuxyoldhig")
-"""Cyrillic and Greek letters as the Latin ones that they look like, and Latin ones that no accent makes of others."""
+_LOOKALIKES = str.maketrans(
+    "аеёорсухіїјѕԁһԛԝӏвгкмнтαβεικνορτυχγøłđħıɡ\u115f\u1160", "aeeopcyxiijsdhqwlbrkmhtabeiknoptuxyoldhig  "
+)
+"""Cyrillic and Greek letters as the Latin ones that they look like, Latin ones that no accent makes of others, and
+letters that show nothing."""
+_DIGITS = str.maketrans("013457", "oleast")
+"""Digits in the place of letters: "d00r"."""
 _LETTERS = re.compile(r"[a-z]*$")
 _PLURALS = ("", "s", "es")
 _MAX_WORD = 40
 """Longest word that is looked for over several pieces of a name, in characters."""
 _MIN_HEAD, _MIN_REST = 4, 4
 """Shortest word that may end a longer one, and the least before it: "frontdoor", neither "outdoor" nor "clock"."""
+_MIN_START = 5
+"""Shortest word that may begin a longer one: "unlockbutton", not "doorbell"."""
 _MIN_BEFORE_END = 3
 """The same where a rule asks for the end of a name: "maglock", not "clock"."""
 
@@ -56,14 +63,17 @@ def spelled(name: str) -> Spelled:
 def has_word(name: Spelled, word: str) -> bool:
     """Whether a name holds a word of a rule, an English one as a whole, in singular or plural; "*door" must end it.
 
-    A long word also counts as the end of a longer one ("frontdoor"), a Chinese one wherever it stands.
+    A long word also counts as a part of a longer one ("frontdoor"), a Chinese one wherever it stands.
     """
     wanted = spelled(word.removeprefix("*")).joined
     if word.startswith("*"):
         return any(_ends(name, wanted + plural) for plural in _PLURALS)
     if not wanted.isascii():
         return wanted in name.joined
-    return any(wanted + plural in name.runs or _is_head(name, wanted + plural) for plural in _PLURALS)
+    return any(wanted + plural in name.runs or _is_head(name, wanted + plural) for plural in _PLURALS) or (
+        len(wanted) >= _MIN_START
+        and any(w.startswith(wanted) and len(w) - len(wanted) >= _MIN_REST for w in name.words)
+    )
 
 
 def _is_head(name: Spelled, wanted: str) -> bool:
@@ -99,5 +109,5 @@ def _runs(words: tuple[str, ...]) -> set[str]:
             run += word
             if len(run) > _MAX_WORD:
                 break
-            found.add(run)
+            found |= {run} if run.isalpha() or run.isdigit() else {run, run.translate(_DIGITS)}
     return found
