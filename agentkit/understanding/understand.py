@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from agentkit.types import Intent, Kind, Understanding
+from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
-from agentkit.understanding.choosing import at_value, is_as_good, is_complete, is_question, is_weak, singled, takes_number
+from agentkit.understanding.at_value import AtValueReader
+from agentkit.understanding.choosing import (
+    is_as_good,
+    is_plain_query,
+    is_question,
+    is_weak,
+    singled,
+    takes_number,
+)
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
@@ -164,7 +172,7 @@ class Understander:
             return first
         first = Understanding(Kind.NONE, timings_ms=first.timings_ms) if is_sure else first
         second = self._phrases.match(text, view) if quick is None else quick
-        is_answered = any(self._is_plain_query(i) for i in first.intents) and first.reply_key != NO_DEVICE
+        is_answered = any(is_plain_query(i, self._tools) for i in first.intents) and first.reply_key != NO_DEVICE
         chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
         if second.kind is Kind.NONE and not is_answered:
             second = self._questions.match(text, view)
@@ -184,26 +192,15 @@ class Understander:
         lexicon = self._phrases.lexicon(view, words)
         if text.taken_back:
             return corrected(text, self._match, lexicon, words, view, self._tools)
-        found = self._at_value(text, view) or self._match(text, view)
-        if found.kind is Kind.NONE:
-            found = Excluder(self._match, lexicon, words, view).read(text)
-        if found.kind is Kind.NONE:
-            found = ReasonReader(self._match, lexicon, words, view, self._tools).read(text)
+        found = Understanding(Kind.NONE)
+        for read in (
+            AtValueReader(self._match, words, view, self._tools).read,
+            lambda said: self._match(said, view),
+            Excluder(self._match, lexicon, words, view).read,
+            ReasonReader(self._match, lexicon, words, view, self._tools).read,
+        ):
+            found = read(text) if found.kind is Kind.NONE else found
         return found
-
-    def _at_value(self, text: Normalised, view: HomeView) -> Understanding | None:
-        """Ask about "keep the hall at 21": the rest makes no sense without the number, so that it is hardly an hour."""
-        words = self._words[text.language]
-        bare, valued = at_value(text, words)
-        if valued is None or is_complete(self._match(bare, view), self._tools):
-            return None
-        found = self._match(valued, view)
-        return replace(found, needs_confirmation=True) if is_complete(found, self._tools) else None
-
-    def _is_plain_query(self, intent: Intent) -> bool:
-        """Whether a template reads a state; a value may belong to another device than the one that was named."""
-        tool = self._tools.get(intent.tool)
-        return tool is not None and tool.is_query and "attribute" not in intent.args
 
     def _timers(self, text: Normalised, view: HomeView) -> Understanding:
         start = time.perf_counter()
