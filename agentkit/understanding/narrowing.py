@@ -31,18 +31,35 @@ class Pack:
         """Split the pack into single templates, in hassil's order."""
         self.name, self._intents = name, intents
         self._templates = tuple(_templates(intents))
-        self._clauses = {need for t in self._templates for need in t.needs if not isinstance(need, str)}
+        self._needed_by: dict[_Clause | str, int] = {}
+        """Need → the templates that cannot match without it, as a number whose nth bit is the nth template."""
+        for n, template in enumerate(self._templates):
+            for need in template.needs:
+                self._needed_by[need] = self._needed_by.get(need, 0) | 1 << n
+        self._clauses = tuple(need for need in self._needed_by if not isinstance(need, str))
+        self._literals = frozenset(part for clause in self._clauses for part in clause)
 
     def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
         """The pack without the templates that this text, or an empty one of these lists, rules out."""
         haystack = self._haystack(text)
-        missing: set[_Clause | str] = {c for c in self._clauses if not any(part in haystack for part in c)}
-        missing |= {name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values}
+        said = {part for part in self._literals if part in haystack}
+        missing: list[_Clause | str] = [clause for clause in self._clauses if said.isdisjoint(clause)]
+        missing += [name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values]
+        ruled_out = 0
+        for need in missing:
+            ruled_out |= self._needed_by.get(need, 0)
         left: dict[str, Intent] = {}
-        for template in self._templates:
-            if missing.isdisjoint(template.needs):
-                left.setdefault(template.intent, Intent(template.intent)).data.append(template.data)
+        for template in self._not_in(ruled_out):
+            left.setdefault(template.intent, Intent(template.intent)).data.append(template.data)
         return replace(self._intents, intents=left)
+
+    def _not_in(self, ruled_out: int) -> Iterator[_Template]:
+        """The templates whose bits are not set, in order."""
+        kept = ~ruled_out & (1 << len(self._templates)) - 1
+        while kept:
+            lowest = kept & -kept
+            yield self._templates[lowest.bit_length() - 1]
+            kept ^= lowest
 
     def warm_up(self) -> None:
         """Spell out the numbers of all ranges now: hassil does it when it first looks for a number, for 0.1 s each."""

@@ -68,14 +68,15 @@ class TemplateTier:
         lists: dict[str, SlotList] = {**self._lists.get(view, words).for_text(text.text)}
         for pack in self._packs_of(text.language):
             for spelling in dict.fromkeys([text.text, fold(text.text, words), in_digits(text.text)]):
-                yield from recognize_ranked(
-                    spelling,
-                    pack.narrowed(spelling, lists),
-                    slot_lists=lists,
-                    intent_context={"area": SPEAKER},
-                    language=pack.name.split("-")[0],
-                    best_slot_name="name",
-                )
+                if (narrowed := pack.narrowed(spelling, lists)).intents:
+                    yield from recognize_ranked(
+                        spelling,
+                        narrowed,
+                        slot_lists=lists,
+                        intent_context={"area": SPEAKER},
+                        language=pack.name.split("-")[0],
+                        best_slot_name="name",
+                    )
 
     def _packs_of(self, language: str) -> tuple[Pack, ...]:
         if language not in self._packs:
