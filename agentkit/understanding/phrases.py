@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
@@ -158,12 +158,12 @@ class PhraseTier:
         """What acts and values mean, as the app's data say."""
         return self._phrases
 
-    def read(self, cut: Sequence[Item], folded: str, view: HomeView, language: str) -> tuple[Intent, ...]:
-        """Read one cut of a folded sentence; empty if it does not make commands of this home."""
+    def reader(self, folded: str, view: HomeView, language: str) -> Callable[[Sequence[Item]], tuple[Intent, ...]]:
+        """Give what reads one cut of a folded sentence; empty if the cut does not make commands of this home."""
         words = self._words[language]
-        lexicon = self.lexicon(view, words)
-        finder = TargetFinder(words, view, lexicon.names)
-        return self._first([tuple(cut)], finder, language, self._named_in(folded, view, words))
+        finder = TargetFinder(words, view, self.lexicon(view, words).names)
+        said = self._named_in(folded, view, words)
+        return lambda cut: self._first([tuple(cut)], finder, language, said)
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
