@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from agentkit.understanding.entries import Entry, Item, Role, word_entries
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, hint_entries, home_entries
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
+from agentkit.understanding.terms import HomeTerms, Nearness, terms_of
 from agentkit.understanding.words import Words
 
 _MAX_CUTS = 400
@@ -40,8 +41,7 @@ class Lexicon:
         index = index or WordIndex(words)
         by_text: dict[str, list[Entry]] = {}
         self._before = index.before
-        self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
-        """Device id → the words of each of its names."""
+        self.terms = HomeTerms({d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices})
         self.names = NameIndex.of(view, words)
         names = list(home_entries(view, words))
         names += hint_entries(view, words, index.texts | {e.text for e in names})
@@ -57,6 +57,11 @@ class Lexicon:
         self._known = lru_cache(_N_TEXTS)(lambda text: dict[int, tuple[Item, ...]]())
         """Text → place → pieces that can start there: many readers look at the same few texts of a turn."""
         self._mentions = lru_cache(_N_TEXTS)(self._find_mentions)
+
+    @cached_property
+    def near(self) -> Nearness:
+        """Every word that a known phrase holds, by what it may be misspelled as."""
+        return Nearness(self.vocabulary)
 
     def at(self, text: str, start: int) -> tuple[Item, ...]:
         """Pieces that can start at a place, longest first."""
@@ -147,17 +152,6 @@ def _halves_before(words: Words) -> dict[str, frozenset[str]]:
         for left, right in itertools.pairwise(chunks):
             before.setdefault(right, set()).add(left)
     return {half: frozenset(lefts) for half, lefts in before.items() if half not in first}
-
-
-def terms_of(folded: str) -> list[str]:
-    """English words, and pairs of Chinese characters."""
-    terms: list[str] = []
-    for word in folded.split():
-        if word.isascii():
-            terms.append(word)
-        else:
-            terms.extend(word[i : i + 2] for i in range(max(len(word) - 1, 1)))
-    return terms
 
 
 def _next_start(text: str, start: int) -> int:
