@@ -105,7 +105,7 @@ class PhraseTier:
             cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
         kinds = () if words.is_pieces_first else (BESIDE,)
         cuts = [cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds)]
-        said = self._named_in(folded, view, words)
+        said = self._named_in(folded, view, words) if cuts else ()
         found = (
             self._first(cuts, TargetFinder(words, view, names), text.language, said)
             or self._asked(folded, text.is_question, view, words)
