@@ -13,6 +13,19 @@ from hassil.util import CJK_WHITESPACE, fold_case, normalize_for_matching, remov
 _Clause = frozenset[str]
 """Literal texts one of which a sentence must hold."""
 _MAX_DEPTH = 50
+_DOMAIN = "domain"
+"""What a name of the home adds to hassil's context: the type of its device."""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A device of one of these types must be named."""
+
+    types: frozenset[str]
+
+
+_Need = _Clause | _Named | str
+"""What a template cannot match without; a string is the name of a list."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +33,7 @@ class _Template:
     intent: str
     data: IntentData
     """As in the pack, with this one template."""
-    needs: frozenset[_Clause | str]
-    """What it cannot match without: clauses, and names of lists."""
+    needs: frozenset[_Need]
 
 
 class Pack:
@@ -31,20 +43,26 @@ class Pack:
         """Split the pack into single templates, in hassil's order."""
         self.name, self._intents = name, intents
         self._templates = tuple(_templates(intents))
-        self._needed_by: dict[_Clause | str, int] = {}
+        self._needed_by: dict[_Need, int] = {}
         """Need → the templates that cannot match without it, as a number whose nth bit is the nth template."""
         for n, template in enumerate(self._templates):
             for need in template.needs:
                 self._needed_by[need] = self._needed_by.get(need, 0) | 1 << n
-        self._clauses = tuple(need for need in self._needed_by if not isinstance(need, str))
-        self._literals = frozenset(part for clause in self._clauses for part in clause)
+        self._named = tuple(need for need in self._needed_by if isinstance(need, _Named))
+        self._clauses = tuple(need for need in self._needed_by if isinstance(need, frozenset))
+        self._values = dict(_value_clauses(intents))
+        """List of the pack → a clause of its values: none of them can be meant if it does not hold."""
+        self._literals = frozenset(part for clause in (*self._clauses, *self._values.values()) for part in clause)
 
     def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
         """The pack without the templates that this text, or an empty one of these lists, rules out."""
         haystack = self._haystack(text)
         said = {part for part in self._literals if part in haystack}
-        missing: list[_Clause | str] = [clause for clause in self._clauses if said.isdisjoint(clause)]
+        missing: list[_Need] = [clause for clause in self._clauses if said.isdisjoint(clause)]
         missing += [name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values]
+        types = _domains(lists)
+        missing += [named for named in self._named if named.types.isdisjoint(types)]
+        missing += [name for name, clause in self._values.items() if name not in lists and said.isdisjoint(clause)]
         ruled_out = 0
         for need in missing:
             ruled_out |= self._needed_by.get(need, 0)
@@ -81,6 +99,7 @@ class Pack:
 
 
 def _templates(intents: Intents) -> Iterator[_Template]:
+    is_by_home = not _domains(intents.slot_lists)  # only the home's names tell a type
     for intent in intents.intents.values():
         for data in intent.data:
             rules = {**intents.expansion_rules, **data.expansion_rules}
@@ -88,7 +107,31 @@ def _templates(intents: Intents) -> Iterator[_Template]:
                 one = replace(data, sentence_texts=[sentence.text or ""])
                 vars(one)["sentences"] = [sentence]  # parsed already, which takes most of the time of loading
                 lists = _needed_lists(sentence.expression, rules) - data.slot_lists.keys()
-                yield _Template(intent.name, one, frozenset({*sentence.get_required_clauses(rules), *lists}))
+                named = _named(data) if is_by_home and not data.slot_lists else ()
+                yield _Template(intent.name, one, frozenset({*sentence.get_required_clauses(rules), *lists, *named}))
+
+
+def _domains(lists: Mapping[str, SlotList]) -> set[str]:
+    """Types of devices that the values of some lists tell."""
+    values = (v for listed in lists.values() if isinstance(listed, TextSlotList) for v in listed.values)
+    return {v.context[_DOMAIN] for v in values if v.context and _DOMAIN in v.context}
+
+
+def _named(data: IntentData) -> tuple[_Named, ...]:
+    """The type of which a device must be named, if only such a one fits the context that a template wants."""
+    wanted = data.requires_context.get(_DOMAIN)
+    types = [wanted] if isinstance(wanted, str) else wanted
+    return (_Named(frozenset(types)),) if isinstance(types, list) else ()
+
+
+def _value_clauses(intents: Intents) -> Iterator[tuple[str, _Clause]]:
+    """Lists of texts with literals one of which stands in whatever they match."""
+    for name, listed in intents.slot_lists.items():
+        values = listed.values if isinstance(listed, TextSlotList) else []
+        needs = [Sentence(v.text_in).get_required_clauses(intents.expansion_rules) for v in values]
+        if needs and all(needs):
+            most_telling = (max(clauses, key=lambda c: (min(map(len, c)), sorted(c))) for clauses in needs)
+            yield name, frozenset().union(*most_telling)
 
 
 def _needed_lists(part: Expression, rules: Mapping[str, Sentence], depth: int = 0) -> frozenset[str]:
