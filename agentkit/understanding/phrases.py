@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
@@ -100,16 +100,16 @@ class PhraseTier:
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
         whole = (c for c in raw if not has_value_as_other(c, modes) and not has_torn_kind(c, self._kind_words))
-        cuts = list(distinct(whole))
+        cuts = distinct(whole)
         if is_asked:
-            cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
+            cuts = (cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut))
         kinds = () if words.is_pieces_first else (BESIDE,)
-        cuts = [cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds)]
-        said = self._named_in(folded, view, words) if cuts else ()
+        cuts = (cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds))
+        cuts, again = itertools.tee(cuts)  # made one after the other: mostly the first ones tell what is meant
         found = (
-            self._first(cuts, TargetFinder(words, view, names), text.language, said)
+            self._first(cuts, TargetFinder(words, view, names), folded)
             or self._asked(folded, text.is_question, view, words)
-            or self._absent(cuts, TargetFinder(words, view, names, is_absent_fine=True), text.language, said)
+            or self._absent(again, TargetFinder(words, view, names, is_absent_fine=True), folded)
         )
         found = unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
@@ -118,13 +118,15 @@ class PhraseTier:
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
 
-    def _first(
-        self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
-    ) -> tuple[Intent, ...]:
-        """What the first cut means that is readable and passes over no device's name."""
+    def _first(self, cuts: Iterable[Sequence[Item]], targets: TargetFinder, folded: str) -> tuple[Intent, ...]:
+        """What the first cut means that is readable and passes over no device's name of the folded sentence."""
+        words, view = targets.words, targets.view
         reader = ClauseReader(self._phrases, self._tools, targets)
-        readings = (self._read(cut, reader, self._verbs[language]) for cut in cuts)
-        return next((found for found in readings if found and reaches_named(found, said, targets.view)), ())
+        readings = (found for cut in cuts if (found := self._read(cut, reader, self._verbs[words.language])))
+        if not (first := next(readings, ())):
+            return ()
+        said = self._named_in(folded, view, words)
+        return next((found for found in itertools.chain((first,), readings) if reaches_named(found, said, view)), ())
 
     def _named_in(self, folded: str, view: HomeView, words: Words) -> Named:
         """Names in a text of devices that can be acted on."""
@@ -136,11 +138,9 @@ class PhraseTier:
         said = self._named_in(fold(text.text, words), view, words)
         return bool(found.intents) and not reaches_named(found.intents, said, view)
 
-    def _absent(
-        self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
-    ) -> tuple[Intent, ...]:
+    def _absent(self, cuts: Iterable[Sequence[Item]], targets: TargetFinder, folded: str) -> tuple[Intent, ...]:
         """Commands to kinds of devices that their rooms lack, or of which several fit: the resolver says so."""
-        found = self._first(cuts, targets, language, said)
+        found = self._first(cuts, targets, folded)
         is_unclear = any(i.selector.is_one for i in found)
         return () if any(select(i.selector, targets.view) for i in found) and not is_unclear else found
 
@@ -162,8 +162,7 @@ class PhraseTier:
         """Give what reads one cut of a folded sentence; empty if the cut does not make commands of this home."""
         words = self._words[language]
         finder = TargetFinder(words, view, self.lexicon(view, words).names)
-        said = self._named_in(folded, view, words)
-        return lambda cut: self._first([tuple(cut)], finder, language, said)
+        return lambda cut: self._first([cut], finder, folded)
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
