@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from agentkit.understanding.entries import Entry, Item, Role, word_entries
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, hint_entries, home_entries
 from agentkit.understanding.normalise import fold
@@ -133,6 +134,12 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return tuple(found)
+
+
+def lexicons_of(languages: Iterable[Words]) -> HomeCache[Lexicon]:
+    """The lexicons of the homes at hand; the words of each language are read once for all of them."""
+    indexes = {words.language: WordIndex(words) for words in languages}
+    return HomeCache(lambda view, words: Lexicon(view, words, indexes[words.language]))
 
 
 def _lengths(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:

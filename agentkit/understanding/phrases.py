@@ -24,7 +24,7 @@ from agentkit.understanding.heads import (
 )
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon, WordIndex
+from agentkit.understanding.lexicon import Lexicon, WordIndex, lexicons_of
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
@@ -62,7 +62,14 @@ BESIDE = "beside"
 class PhraseTier:
     """Cuts a sentence into known pieces and reads each clause; cached per home."""
 
-    def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
+    def __init__(
+        self,
+        phrases: PhraseMap,
+        tools: Mapping[str, Tool],
+        words: Mapping[str, Words],
+        lexicons: HomeCache[Lexicon] | None = None,
+    ) -> None:
+        """`lexicons`: those that others use as well; None = of its own."""
         self._phrases, self._tools, self._words = phrases, tools, words
         self._acted_on = {t for rules in phrases.acts.values() for rule in rules for t in rule.types}
         self._verbs = {language: verb_table(w) for language, w in words.items()}
@@ -73,9 +80,8 @@ class PhraseTier:
             for listed in table.values()
             for w in listed
         )
-        said = {language: WordIndex(own) for language, own in words.items()}
         asked = {language: WordIndex(own, ask_entries) for language, own in words.items()}
-        self._lexicons = HomeCache(lambda view, own: Lexicon(view, own, said[own.language]))
+        self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
         self._ask_lexicons = HomeCache(lambda view, own: Lexicon(view, own, asked[own.language]))
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:

@@ -18,7 +18,7 @@ from agentkit.understanding.entries import Role
 from agentkit.understanding.evidence import Evidence, Level, Sentence, read_sentence, weigh
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, lexicons_of
 from agentkit.understanding.model_tier import Generator
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.offers import offers_of
@@ -58,10 +58,17 @@ class PointerTier:
     """Asks the home model about sentences that templates left over."""
 
     def __init__(
-        self, decoder: Generator, *, tools: Mapping[str, Tool], words: Mapping[str, Words], phrases: PhraseMap
+        self,
+        decoder: Generator,
+        *,
+        tools: Mapping[str, Tool],
+        words: Mapping[str, Words],
+        phrases: PhraseMap,
+        lexicons: HomeCache[Lexicon] | None = None,
     ) -> None:
+        """`lexicons`: those that others use as well; None = of its own."""
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
-        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
         self._spell = lru_cache(N_NAMES)(clean)
         self._compiled = lru_cache(N_GRAMMARS)(lambda lark: Grammar.compile(lark, self._decoder.tokenizer))
 
