@@ -49,20 +49,27 @@ class Pack:
             for need in template.needs:
                 self._needed_by[need] = self._needed_by.get(need, 0) | 1 << n
         self._named = tuple(need for need in self._needed_by if isinstance(need, _Named))
-        self._clauses = tuple(need for need in self._needed_by if isinstance(need, frozenset))
+        self._clauses = frozenset(need for need in self._needed_by if isinstance(need, frozenset))
         self._values = dict(_value_clauses(intents))
         """List of the pack → a clause of its values: none of them can be meant if it does not hold."""
-        self._literals = frozenset(part for clause in (*self._clauses, *self._values.values()) for part in clause)
+        self._holders: dict[str, set[_Clause]] = {}
+        """Literal text → the clauses that it fulfils."""
+        for clause in (*self._clauses, *self._values.values()):
+            for part in clause:
+                self._holders.setdefault(part, set()).add(clause)
 
     def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
         """The pack without the templates that this text, or an empty one of these lists, rules out."""
-        haystack = self._haystack(text)
-        said = {part for part in self._literals if part in haystack}
-        missing: list[_Need] = [clause for clause in self._clauses if said.isdisjoint(clause)]
-        missing += [name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values]
+        return self.left_by(self.haystack(text), lists)
+
+    def left_by(self, haystack: str, lists: Mapping[str, SlotList]) -> Intents:
+        """The same for a text as `haystack` gives it."""
+        held = set[_Clause]().union(*(clauses for part, clauses in self._holders.items() if part in haystack))
+        missing: set[_Need] = {*(self._clauses - held)}
+        missing |= {name for name, clause in self._values.items() if name not in lists and clause not in held}
+        missing |= {name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values}
         types = _domains(lists)
-        missing += [named for named in self._named if named.types.isdisjoint(types)]
-        missing += [name for name, clause in self._values.items() if name not in lists and said.isdisjoint(clause)]
+        missing |= {named for named in self._named if named.types.isdisjoint(types)}
         ruled_out = 0
         for need in missing:
             ruled_out |= self._needed_by.get(need, 0)
@@ -87,7 +94,7 @@ class Pack:
         for _ in recognize_all("x", probe, language=self.name.split("-")[0]):
             pass
 
-    def _haystack(self, text: str) -> str:
+    def haystack(self, text: str) -> str:
         """The text with and without the words that may be skipped, as hassil compares it."""
         skip_words, is_unspaced = self._intents.skip_words, self._intents.settings.ignore_whitespace
         whole = normalize_for_matching(text)
