@@ -12,7 +12,6 @@ from agentkit.types import Intent
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.names import parts_of
 from agentkit.understanding.normalise import fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.selecting import has_word, select
@@ -114,7 +113,7 @@ def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -
         return True
     is_class = any(_is_class(device, key, words) for key in sentence.of(Role.CLASS))
     is_kind = device.type in sentence.of(Role.KIND) or is_class
-    if sentence.of(Role.PART) & parts_of(device, words):
+    if sentence.of(Role.PART) & sentence.lexicon.names.parts[device.id]:
         return is_kind
     areas, floors = sentence.of(Role.AREA), sentence.of(Role.FLOOR)
     if areas or floors:

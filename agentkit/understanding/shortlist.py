@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Device
@@ -30,8 +30,11 @@ def shortlist(text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) 
     """Rank the devices by the words of their name, room and kind that the sentence holds."""
     folded = fold(text.text, words)
     evidence = _telling(folded, lexicon)
-    said, terms = _Said.of(folded, evidence, lexicon), lexicon.terms.of_device
-    scored = ((said.score(d, view, terms[d.id]), n, d) for n, d in enumerate(view.devices))
+    said, terms, here = _Said.of(folded, evidence, view, lexicon), lexicon.terms.of_device, view.speaker_area
+    scored = (
+        (said.score(d, terms[d.id], is_near=d.area is not None and d.area == here), n, d)
+        for n, d in enumerate(view.devices)
+    )
     best = sorted((row for row in scored if row[0] > 0), key=lambda row: (-row[0], row[1]))
     devices = tuple(d for _, _, d in best[:MAX_DEVICES])
     nearly = tuple(Item(Role.NAME, d.name, 0, 0) for score, _, d in best[:1] if score >= _NEARLY_NAMED)
@@ -68,31 +71,36 @@ def _telling(folded: str, lexicon: Lexicon) -> tuple[Item, ...]:
 class _Said:
     """What of a home a sentence speaks of."""
 
-    by_role: Mapping[Role, frozenset[str]]
-    types: frozenset[str]
+    names: frozenset[str]
+    areas: frozenset[str]
+    on_floors: frozenset[str]
+    """Areas of the floors that were mentioned."""
+    kinds: frozenset[str]
+    of_classes: frozenset[str]
     """Types of the classes of devices that were mentioned."""
     terms: frozenset[str]
     """Words that were said or nearly said."""
 
     @classmethod
-    def of(cls, folded: str, evidence: Iterable[Item], lexicon: Lexicon) -> _Said:
-        by_role = {role: frozenset(m.value for m in evidence if m.role is role) for role in _TELLING}
-        types = frozenset(c.partition(".")[0] for c in by_role[Role.CLASS])
-        return cls(by_role, types, lexicon.terms.said_in(folded))
+    def of(cls, folded: str, evidence: Sequence[Item], view: HomeView, lexicon: Lexicon) -> _Said:
+        def values(role: Role) -> frozenset[str]:
+            return frozenset(m.value for m in evidence if m.role is role)
 
-    def score(self, device: Device, view: HomeView, terms: frozenset[str]) -> float:
-        """How much of a device was said; `terms` are the words of its names."""
-        score = 8.0 * (not self.by_role[Role.NAME].isdisjoint(device.names))
-        score += 3.0 * (device.area in self.by_role[Role.AREA])
-        score += 2.0 * (bool(floors := self.by_role[Role.FLOOR]) and _floor_of(device, view) in floors)
-        score += 2.0 * (device.type in self.by_role[Role.KIND])
-        score += 2.0 * (device.type in self.types)
+        return cls(
+            values(Role.NAME),
+            values(Role.AREA),
+            frozenset(view.areas_of(values(Role.FLOOR))),
+            values(Role.KIND),
+            frozenset(c.partition(".")[0] for c in values(Role.CLASS)),
+            lexicon.terms.said_in(folded),
+        )
+
+    def score(self, device: Device, terms: frozenset[str], *, is_near: bool) -> float:
+        """How much of a device was said; `terms` are the words of its names. `is_near`: in the speaker's room."""
+        score = 8.0 * (not self.names.isdisjoint(device.names)) + 3.0 * (device.area in self.areas)
+        score += 2.0 * (device.area in self.on_floors)
+        score += 2.0 * (device.type in self.kinds) + 2.0 * (device.type in self.of_classes)
         score += 2.0 * len(terms & self.terms) / max(len(terms), 1)
-        if score >= _NEARLY_NAMED and device.area is not None and device.area == view.speaker_area:
+        if score >= _NEARLY_NAMED and is_near:
             score += 0.5
         return score if score >= 1.0 else 0.0
-
-
-def _floor_of(device: Device, view: HomeView) -> str | None:
-    area = view.area(device.area)
-    return None if area is None else area.floor
