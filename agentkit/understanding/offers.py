@@ -45,15 +45,4 @@ def offers_of(mentions: tuple[Item, ...], rooms: tuple[str, ...], phrases: Phras
     texts = {(r.tool, r.argument): said[r.value] for r in phrases.values if r.value in said}
     placed = [r for rules in phrases.acts.values() for r in rules if r.area_argument]
     texts |= {(r.tool, r.area_argument): rooms for r in placed if r.area_argument}
-    return Offers(tuple(dict.fromkeys(numbers)), texts, default_values(phrases))
-
-
-def default_values(phrases: PhraseMap) -> dict[tuple[str, str], tuple[int | float, ...]]:
-    """Numbers that acts stand for without their being said."""
-    found: dict[tuple[str, str], tuple[int | float, ...]] = {}
-    for rules in phrases.acts.values():
-        for rule in rules:
-            for name, value in rule.constants.items():
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
-                    found[rule.tool, name] = (*found.get((rule.tool, name), ()), value)
-    return found
+    return Offers(tuple(dict.fromkeys(numbers)), texts, phrases.defaults)

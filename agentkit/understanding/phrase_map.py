@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from agentkit.types import Value
@@ -86,6 +87,16 @@ class PhraseMap:
     further: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what it asks for where all of that is so already: brighter for lights that are
     on."""
+
+    @cached_property
+    def defaults(self) -> Mapping[tuple[str, str], tuple[int | float, ...]]:
+        """(tool, argument) → numbers that acts stand for without their being said."""
+        found: dict[tuple[str, str], tuple[int | float, ...]] = {}
+        for rule in (rule for rules in self.acts.values() for rule in rules):
+            for name, value in rule.constants.items():
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    found[rule.tool, name] = (*found.get((rule.tool, name), ()), value)
+        return found
 
 
 def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:

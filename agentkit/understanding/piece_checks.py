@@ -74,9 +74,10 @@ def _is_called(device: Device, mention: Item, words: Words) -> bool:
     if mention.role is Role.NAME:
         return mention.value in device.names
     kind, _, device_class = mention.value.partition(".")
+    if mention.role is Role.PART or device.type != kind:
+        return False
     listed = words.device_classes.get(mention.value, ())
-    is_classed = device_class in ("", device.device_class) or any(has_word(n, w) for n in device.names for w in listed)
-    return mention.role is not Role.PART and device.type == kind and is_classed
+    return device_class in ("", device.device_class) or any(has_word(n, w) for n in device.names for w in listed)
 
 
 def reaches_named(found: Sequence[Intent], said: Named, view: HomeView) -> bool:

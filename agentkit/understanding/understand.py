@@ -24,6 +24,7 @@ from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, without_here
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.negative import signed, unsigned
@@ -72,10 +73,12 @@ class Understander:
         tools: Mapping[str, Tool],
         model: Model | None = None,
         is_model_alone: bool = False,
+        lexicons: HomeCache[Lexicon] | None = None,
     ) -> None:
+        """`lexicons`: those that the model uses as well; None = of its own."""
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
-        self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._phrases = PhraseTier(templates.phrases, tools, words, lexicons)
         self._questions = QuestionTier(templates.phrases, tools, words)
         self._refuser = Refuser(self._phrases, Proposer(self._phrases, tools, words), templates.phrases.naming, words)
         self._model = model
