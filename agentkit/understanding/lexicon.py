@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from agentkit.understanding.entries import Entry, Item, Role, word_entries
 from agentkit.understanding.home_view import HomeView
@@ -76,6 +76,8 @@ class Lexicon:
                 item = Item(Role.NUMBER, text[number.start : number.end], start, number.end, number.value)
                 found.append(item)
                 found.sort(key=lambda i: i.start - i.end)
+            if start == 0 and self._leads_to_floor(text, found):
+                found.sort(key=lambda i: (i.start - i.end, i.role is not Role.PREPOSITION))
             return found
 
         def walk(start: int, done: tuple[Item, ...]) -> Iterator[tuple[Item, ...]]:
@@ -115,6 +117,16 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return found
+
+    def _leads_to_floor(self, text: str, first: Sequence[Item]) -> bool:
+        """Whether a preposition before a floor begins a text: read as a verb it would use up all the cuts."""
+        end = next((i.end for i in first if i.role is Role.PREPOSITION), 0)
+        while 0 < end < len(text):
+            items = self.at(text, end) if text[end] != " " else []
+            if any(i.role is Role.FLOOR for i in items):
+                return True
+            end = end + 1 if text[end] == " " else next((i.end for i in items if i.role is Role.FILLER), 0)
+        return False
 
 
 def _lengths(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
