@@ -202,7 +202,7 @@ class Understander:
         timings = {"timers": (time.perf_counter() - start) * 1000}
         if any(i.tool not in self._tools for i in found.intents):
             return Understanding(Kind.NONE, timings_ms=timings)
-        if any(i.tool == "cancel_alarm" and not i.args for i in found.intents):
+        if any(i.tool == "cancel_alarm" and set(i.args) <= {"kind"} for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm" where a siren is called so
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
             found = replace(device, needs_confirmation=True) if is_device else found
