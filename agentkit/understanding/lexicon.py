@@ -86,11 +86,13 @@ class Lexicon:
         dead: set[tuple[int, str]] = set()
 
         def pieces(start: int) -> Sequence[Item]:
-            found = self.at(text, start)
-            if (number := numbers.get(start)) is None:
-                return found
-            item = Item(Role.NUMBER, text[number.start : number.end], start, number.end, number.value)
-            return sorted((*found, item), key=lambda i: i.start - i.end)
+            found: Sequence[Item] = self.at(text, start)
+            if (number := numbers.get(start)) is not None:
+                item = Item(Role.NUMBER, text[number.start : number.end], start, number.end, number.value)
+                found = sorted((*found, item), key=lambda i: i.start - i.end)
+            if start == 0 and self._leads_to_floor(text, found):
+                found = sorted(found, key=lambda i: (i.start - i.end, i.role is not Role.PREPOSITION))
+            return found
 
         def walk(start: int, done: tuple[Item, ...], act: str) -> Iterator[tuple[Item, ...]]:
             """`act` is the value of the last verb that is done."""
@@ -134,6 +136,16 @@ class Lexicon:
             else:
                 start = _next_start(text, start)
         return tuple(found)
+
+    def _leads_to_floor(self, text: str, first: Sequence[Item]) -> bool:
+        """Whether a preposition before a floor begins a text: read as a verb it would use up all the cuts."""
+        end = next((i.end for i in first if i.role is Role.PREPOSITION), 0)
+        while 0 < end < len(text):
+            items = self.at(text, end) if text[end] != " " else []
+            if any(i.role is Role.FLOOR for i in items):
+                return True
+            end = end + 1 if text[end] == " " else next((i.end for i in items if i.role is Role.FILLER), 0)
+        return False
 
 
 def lexicons_of(languages: Iterable[Words]) -> HomeCache[Lexicon]:

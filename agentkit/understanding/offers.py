@@ -31,7 +31,8 @@ class Offers:
             return None
         if param.type is str:
             return self.texts.get((tool.name, param.name), ())
-        signs = (1, -1) if param.range is not None and param.range.low < 0 else (1,)
+        is_difference = param.range is not None and param.range.low == -param.range.high
+        signs = (1, -1) if is_difference else (1,)
         said = [n * sign for n in self.numbers for sign in signs]
         fitting = [n for n in said if param.range is None or param.range.low <= n <= param.range.high]
         whole = [n for n in fitting if param.type is float or isinstance(n, int)]

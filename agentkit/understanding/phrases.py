@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader
-from agentkit.understanding.clause import SETTING, ClauseReader
+from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.heads import (
+    SETTING,
     Head,
     VerbTable,
     head_choices,
@@ -21,6 +22,7 @@ from agentkit.understanding.heads import (
     is_placed,
     is_verb_missed,
     verb_table,
+    with_led,
 )
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
@@ -136,7 +138,8 @@ class PhraseTier:
 
     def _named_in(self, folded: str, view: HomeView, words: Words) -> Named:
         """Names in a text of devices that can be acted on."""
-        return named_in(self.lexicon(view, words).mentions(folded), view, self._acted_on, words)
+        lexicon = self.lexicon(view, words)
+        return named_in(lexicon.mentions(folded), view, self._acted_on, words, lexicon.names)
 
     def passes_over(self, found: Understanding, text: Normalised, view: HomeView) -> bool:
         """Whether calls of another tier leave out a device whose name was said: 台灯 is no word for any light here."""
@@ -185,6 +188,8 @@ class PhraseTier:
         items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
             if len(heads) <= MAX_COMMANDS and (found := _best_split(items, heads, reader)):
+                return found
+            if (led := with_led(heads, items)) and (found := _best_split(items, led, reader)):
                 return found
         return ()
 

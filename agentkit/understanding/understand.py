@@ -36,6 +36,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
+from agentkit.understanding.remarks import offered, without_remarks
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -43,7 +44,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -118,6 +119,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        text = without_remarks(text, words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := self._meanwhile(text, view, words)).kind in (Kind.CALLS, Kind.ASK):
@@ -127,6 +129,7 @@ class Understander:
         if cold is not None:
             return cold
         found = self._understand(text, view, words)
+        found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
         if count is None or is_question(found, self._tools):
             return found
@@ -143,6 +146,9 @@ class Understander:
         """Understand a sentence whatever it counts."""
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
+        if words.modifiers and is_noun_phrase(text, self._phrases.lexicon(view, words), words):
+            values = {"words": text.text}
+            return Understanding(Kind.REFUSE, (), "not_understood", values, "none", "its verb only tells which")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
@@ -158,7 +164,8 @@ class Understander:
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
-        found = finished(found, text, view, words, self._phrases.phrases, self._tools)
+        lexicon = self._phrases.lexicon(view, words)
+        found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
@@ -211,7 +218,7 @@ class Understander:
         timings = {"timers": (time.perf_counter() - start) * 1000}
         if any(i.tool not in self._tools for i in found.intents):
             return Understanding(Kind.NONE, timings_ms=timings)
-        if any(i.tool == "cancel_alarm" and not i.args for i in found.intents):
+        if any(i.tool == "cancel_alarm" and set(i.args) <= {"kind"} for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm" where a siren is called so
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
             found = replace(device, needs_confirmation=True) if is_device else found
