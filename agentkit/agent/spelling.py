@@ -44,11 +44,8 @@ class Spelled:
     """In one case, without accents, simplified; "GarageDoor2" is three of them."""
     runs: frozenset[str]
     """Words, and neighbours written together: "fire place" holds "fireplace", "D o o r" holds "door"."""
-
-    @property
-    def joined(self) -> str:
-        """All of it as one word."""
-        return "".join(self.words)
+    joined: str
+    """All of it as one word."""
 
 
 @lru_cache(maxsize=8192)
@@ -57,7 +54,7 @@ def spelled(name: str) -> Spelled:
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     folded = _JOINED.sub(" ", simplify(plain)).casefold().translate(_LOOKALIKES)
     words = tuple("".join(c if c.isalnum() else " " for c in folded).split())
-    return Spelled(words, frozenset(_runs(words)))
+    return Spelled(words, frozenset(_runs(words)), "".join(words))
 
 
 def has_word(name: Spelled, word: str) -> bool:
@@ -67,13 +64,18 @@ def has_word(name: Spelled, word: str) -> bool:
     """
     wanted = spelled(word.removeprefix("*")).joined
     if word.startswith("*"):
-        return any(_ends(name, wanted + plural) for plural in _PLURALS)
+        return wanted in name.joined and any(_ends(name, wanted + plural) for plural in _PLURALS)
     if not wanted.isascii():
         return wanted in name.joined
-    return any(wanted + plural in name.runs or _is_head(name, wanted + plural) for plural in _PLURALS) or (
-        len(wanted) >= _MIN_START
-        and any(w.startswith(wanted) and len(w) - len(wanted) >= _MIN_REST for w in name.words)
-    )
+    if any(wanted + plural in name.runs for plural in _PLURALS):
+        return True
+    return wanted in name.joined and (_is_start(name, wanted) or any(_is_head(name, wanted + p) for p in _PLURALS))
+
+
+def _is_start(name: Spelled, wanted: str) -> bool:
+    if len(wanted) < _MIN_START:
+        return False
+    return any(w.startswith(wanted) and len(w) - len(wanted) >= _MIN_REST for w in name.words)
 
 
 def _is_head(name: Spelled, wanted: str) -> bool:

@@ -37,7 +37,8 @@ Reasons of a refusal (all have name, device_id):
     not_playing      –
     jammed           –
     bad_scene, nested_scene   –
-    no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, no_time, time_past, timer_too_long   –
+    no_timer, no_alarm, no_such_alarm, no_reminder, no_such_reminder, no_plan, no_announcer, no_time, time_past,
+    timer_too_long   –
     no_such_timer    name or duration
     timer_paused, timer_running   –
     timer_too_short  name, left
