@@ -261,6 +261,16 @@ def _is_guard_borrowed(found: Sequence[Intent]) -> bool:
 def _read_clause(
     items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
 ) -> tuple[Intent, ...]:
+    """Read a clause; the ways to cut and to split one sentence share most of them."""
+    key = (tuple(items), acts, before)
+    if (found := reader.clauses.get(key)) is None:
+        found = reader.clauses[key] = _read_groups(items, acts, reader, before)
+    return found
+
+
+def _read_groups(
+    items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
+) -> tuple[Intent, ...]:
     """Read the groups of a clause; a place at its end may hold for all of them ("the lamp and the fan in the hall")."""
     groups = make_groups(items)
     if acts == (SETTING,) and not any(g.values for g in groups):
