@@ -124,9 +124,10 @@ def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[s
 
 def is_between(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     """Whether a verb follows an "and" with a thing of its own, so that what stands before it has lost its verb."""
-    is_joined = head.first - 1 > start and items[head.first - 1].role is Role.ALSO
+    if head.first - 1 <= start or items[head.first - 1].role is not Role.ALSO:
+        return False
     before, after = items[start : head.first], items[head.last + 1 : end]
-    return is_joined and all(any(i.role in _THINGS for i in part) for part in (before, after))
+    return all(any(i.role in _THINGS for i in part) for part in (before, after))
 
 
 def is_cut_short(clause: Sequence[Item], after: Sequence[Item]) -> bool:
