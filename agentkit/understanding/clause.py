@@ -45,6 +45,8 @@ class ClauseReader:
     targets: TargetFinder
     _known: dict[tuple[object, ...], tuple[Intent, ...]] = field(default_factory=dict)
     """Groups read so far: the ways to cut one sentence share most of them."""
+    clauses: dict[tuple[object, ...], tuple[Intent, ...]] = field(default_factory=dict)
+    """Whole clauses read so far, by their pieces, acts and what was spoken of before."""
 
     def read(self, acts: Sequence[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """The calls of one group; empty if any piece of it stays without meaning."""

@@ -76,6 +76,8 @@ TARGETS = frozenset(
 USUAL = "usual"
 """Value of a piece that asks for the usual difference."""
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
+VERBS = frozenset({Role.ACT, Role.STATE})
+KINDS = frozenset({Role.KIND, Role.CLASS})
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE})
 
 

@@ -19,6 +19,7 @@ from agentkit.understanding.shortlist import is_nearly_said
 from agentkit.understanding.words import Words
 
 Spans = tuple[tuple[int, int], ...]
+_NOTHING: frozenset[str] = frozenset()
 _ARGUMENT_ROLES = (Role.NUMBER, Role.LEVEL, Role.WHITE)
 
 
@@ -48,9 +49,18 @@ class Sentence:
     lexicon: Lexicon
     words: Words
 
-    def of(self, *roles: Role) -> set[str]:
+    def of(self, *roles: Role) -> frozenset[str]:
         """Values mentioned with one of these roles."""
-        return {m.value for m in self.mentions if m.role in roles}
+        if len(roles) == 1:
+            return self._by_role.get(roles[0], _NOTHING)
+        return _NOTHING.union(*(self._by_role.get(role, _NOTHING) for role in roles))
+
+    @cached_property
+    def _by_role(self) -> dict[Role, frozenset[str]]:
+        return {
+            role: frozenset(m.value for m in self.mentions if m.role is role)
+            for role in {m.role for m in self.mentions}
+        }
 
     @cached_property
     def verbs(self) -> list[set[str]]:
@@ -94,7 +104,7 @@ def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: 
     for intent in intents:
         devices = select(intent.selector, view)
         called.extend(devices)
-        if unsaid := next((d for d in devices if not _is_said(d, sentence, view, words)), None):
+        if unsaid := next((d for d in devices if not is_said(d, sentence, view, words)), None):
             return Evidence(Level.NONE, f"{unsaid.name!r} was not mentioned")
         verb = _verb_level(intent, devices, sentence, words, phrases)
         if verb is Level.NONE:
@@ -107,9 +117,10 @@ def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: 
     return Evidence(level, "all said" if level is Level.FULL else "the verb is only hinted at")
 
 
-def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -> bool:
+def is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -> bool:
     """By name, nearly by name, by kind in its room, or by kind in the speaker's room."""
-    if sentence.of(Role.NAME) & set(device.names) or is_nearly_said(device, sentence.folded, sentence.lexicon):
+    names = sentence.of(Role.NAME)
+    if (names and not names.isdisjoint(device.names)) or is_nearly_said(device, sentence.folded, sentence.lexicon):
         return True
     is_class = any(_is_class(device, key, words) for key in sentence.of(Role.CLASS))
     is_kind = device.type in sentence.of(Role.KIND) or is_class
@@ -119,7 +130,7 @@ def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -
     if areas or floors:
         on_floor = set(view.areas_of(floors))
         return is_kind and (device.area in areas or device.area in on_floor)
-    is_only = sum(d.type == device.type for d in view.devices) == 1
+    is_only = view.n_of_type(device.type) == 1
     is_everywhere = bool(sentence.of(Role.ALL, Role.HOME))
     return is_kind and (is_only or is_everywhere or (device.area is not None and device.area == view.speaker_area))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentkit.understanding.entries import PLACES, TARGETS, VALUES, Item, Role
+from agentkit.understanding.entries import PLACES, TARGETS, VALUES, VERBS, Item, Role
 from agentkit.understanding.target import Group
 
 _PLACES = frozenset({Role.AREA, Role.FLOOR})
@@ -17,7 +17,7 @@ def make_groups(items: Sequence[Item]) -> list[Group]:
     for item in items:
         if item.role is Role.ALSO:
             parts.append(Group())
-        elif item.role not in (Role.ACT, Role.STATE):
+        elif item.role not in VERBS:
             parts[-1] += Group((item,))
     parts = [p for p in parts if p.items] or [Group()]
     joined: list[Group] = []

@@ -6,13 +6,15 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
+from agentkit.understanding.entries import KINDS, TARGETS, VALUES, VERBS, Item, Role
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.words import Words
 
 VerbTable = Mapping[tuple[str, ...], tuple[str, ...]]
 """Halves of a verb → acts it may mean."""
 _THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
+_THINGS_OR_ALL = _THINGS | {Role.ALL}
+_PARTICLES = frozenset({Role.ACT, Role.PREPOSITION})
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
 
@@ -53,10 +55,10 @@ def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
     """
     for n, item in enumerate(items[:-1]):
         leads = n == 0 or items[n - 1].role is Role.ALSO
-        is_kind = item.role in (Role.KIND, Role.CLASS)
-        if leads and is_kind and items[n + 1].role in _THINGS | {Role.ALL} and (item.text,) in verbs:
+        is_kind = item.role in KINDS
+        if leads and is_kind and items[n + 1].role in _THINGS_OR_ALL and (item.text,) in verbs:
             return True
-        particles = (i.text.split()[-1] for i in items[n + 1 :] if i.role in (Role.ACT, Role.PREPOSITION))
+        particles = (i.text.split()[-1] for i in items[n + 1 :] if i.role in _PARTICLES)
         if leads and is_kind and any((f"{item.text} {p}",) in verbs or (item.text, p) in verbs for p in particles):
             return True  # "switch … off"
     return False
@@ -64,7 +66,7 @@ def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
 
 def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head, ...]]:
     """Ways to join the verb pieces into verbs, the longer ones first."""
-    places = [n for n, i in enumerate(items) if i.role in (Role.ACT, Role.STATE)]
+    places = [n for n, i in enumerate(items) if i.role in VERBS]
 
     def walk(at: int) -> Iterator[tuple[Head, ...]]:
         if at >= len(places):
@@ -134,14 +136,15 @@ def _acts_of(pieces: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[tuple[s
 
 def is_between(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     """Whether a verb follows an "and" with a thing of its own, so that what stands before it has lost its verb."""
-    is_joined = head.first - 1 > start and items[head.first - 1].role is Role.ALSO
+    if head.first - 1 <= start or items[head.first - 1].role is not Role.ALSO:
+        return False
     before, after = items[start : head.first], items[head.last + 1 : end]
-    return is_joined and all(any(i.role in _THINGS for i in part) for part in (before, after))
+    return all(any(i.role in _THINGS for i in part) for part in (before, after))
 
 
 def is_cut_short(clause: Sequence[Item], after: Sequence[Item]) -> bool:
     """Whether a verb without an object is followed by another one with nothing between ("lock stop the door")."""
-    return all(i.role in (Role.ACT, Role.STATE) for i in clause) and after[0].role in (Role.ACT, Role.STATE)
+    return after[0].role in VERBS and all(i.role in VERBS for i in clause)
 
 
 def is_placed(head: Head, items: Sequence[Item], start: int, end: int) -> bool:

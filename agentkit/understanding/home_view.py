@@ -7,6 +7,7 @@ are read from the snapshot itself.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -41,6 +42,10 @@ class HomeView:
     def named(self, name: str) -> tuple[Device, ...]:
         """Devices that have this name or alias, in the order of the home; spelling as `name_key` folds it."""
         return tuple(self.devices[place] for place in self._index.named.get(name_key(name), ()))
+
+    def n_of_type(self, device_type: str) -> int:
+        """How many devices of a type there are."""
+        return self._index.n_of_type.get(device_type, 0)
 
     def in_order(self, devices: Iterable[Device]) -> list[Device]:
         """Sort devices of this home as the home lists them."""
@@ -80,6 +85,7 @@ class Index:
     """Device id → place; of several with one id, the first."""
     named: Mapping[str, tuple[int, ...]]
     """Name or alias, as `name_key` folds it → places."""
+    n_of_type: Mapping[str, int]
     naming: Hashable
     """Everything that a sentence can name of the devices."""
 
@@ -92,7 +98,9 @@ class Index:
                 named.setdefault(key, []).append(place)
         places = {d.id: len(devices) - n for n, d in enumerate(reversed(devices), start=1)}
         naming = _Hashed(tuple((d.id, d.name, d.aliases, d.type, d.area, d.device_class) for d in devices))
-        return cls(places, {key: tuple(found) for key, found in named.items()}, naming)
+        return cls(
+            places, {key: tuple(found) for key, found in named.items()}, Counter(d.type for d in devices), naming
+        )
 
 
 class Listing(tuple[Device, ...]):

@@ -102,7 +102,6 @@ class PhraseTier:
         is_asked = text.is_question and not text.is_request
         folded = fold(joined(text.text, words), words)
         lexicon = self.lexicon(view, words)
-        names = lexicon.names
         modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
@@ -115,9 +114,9 @@ class PhraseTier:
         cuts = (cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds))
         cuts, again = itertools.tee(cuts)  # made one after the other: mostly the first ones tell what is meant
         found = (
-            self._first(cuts, TargetFinder(words, view, names), folded)
+            self._first(cuts, self._clauses(words, view), folded)
             or self._asked(folded, text.is_question, view, words)
-            or self._absent(again, TargetFinder(words, view, names, is_absent_fine=True), folded)
+            or self._absent(again, self._clauses(words, view, is_absent_fine=True), folded)
         )
         found = unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
@@ -126,10 +125,13 @@ class PhraseTier:
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
 
-    def _first(self, cuts: Iterable[Sequence[Item]], targets: TargetFinder, folded: str) -> tuple[Intent, ...]:
+    def _clauses(self, words: Words, view: HomeView, *, is_absent_fine: bool = False) -> ClauseReader:
+        targets = TargetFinder(words, view, self.lexicon(view, words).names, is_absent_fine)
+        return ClauseReader(self._phrases, self._tools, targets)
+
+    def _first(self, cuts: Iterable[Sequence[Item]], reader: ClauseReader, folded: str) -> tuple[Intent, ...]:
         """What the first cut means that is readable and passes over no device's name of the folded sentence."""
-        words, view = targets.words, targets.view
-        reader = ClauseReader(self._phrases, self._tools, targets)
+        words, view = reader.targets.words, reader.targets.view
         readings = (found for cut in cuts if (found := self._read(cut, reader, self._verbs[words.language])))
         if not (first := next(readings, ())):
             return ()
@@ -147,11 +149,11 @@ class PhraseTier:
         said = self._named_in(fold(text.text, words), view, words)
         return bool(found.intents) and not reaches_named(found.intents, said, view)
 
-    def _absent(self, cuts: Iterable[Sequence[Item]], targets: TargetFinder, folded: str) -> tuple[Intent, ...]:
+    def _absent(self, cuts: Iterable[Sequence[Item]], reader: ClauseReader, folded: str) -> tuple[Intent, ...]:
         """Commands to kinds of devices that their rooms lack, or of which several fit: the resolver says so."""
-        found = self._first(cuts, targets, folded)
+        found = self._first(cuts, reader, folded)
         is_unclear = any(i.selector.is_one for i in found)
-        return () if any(select(i.selector, targets.view) for i in found) and not is_unclear else found
+        return () if any(select(i.selector, reader.targets.view) for i in found) and not is_unclear else found
 
     def _asked(self, folded: str, is_question: bool, view: HomeView, words: Words) -> tuple[Intent, ...]:
         """Read a question about states or values."""
@@ -169,9 +171,8 @@ class PhraseTier:
 
     def reader(self, folded: str, view: HomeView, language: str) -> Callable[[Sequence[Item]], tuple[Intent, ...]]:
         """Give what reads one cut of a folded sentence; empty if the cut does not make commands of this home."""
-        words = self._words[language]
-        finder = TargetFinder(words, view, self.lexicon(view, words).names)
-        return lambda cut: self._first([cut], finder, folded)
+        reader = self._clauses(self._words[language], view)
+        return lambda cut: self._first([cut], reader, folded)
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
@@ -264,6 +265,16 @@ def _is_guard_borrowed(found: Sequence[Intent]) -> bool:
 
 
 def _read_clause(
+    items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
+) -> tuple[Intent, ...]:
+    """Read a clause; the ways to cut and to split one sentence share most of them."""
+    key = (tuple(items), acts, before)
+    if (found := reader.clauses.get(key)) is None:
+        found = reader.clauses[key] = _read_groups(items, acts, reader, before)
+    return found
+
+
+def _read_groups(
     items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
 ) -> tuple[Intent, ...]:
     """Read the groups of a clause; a place at its end may hold for all of them ("the lamp and the fan in the hall")."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
-from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.entries import KINDS, TARGETS, Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
@@ -191,7 +191,7 @@ def is_name_alone(cut: Sequence[Item]) -> bool:
 
 def has_torn_kind(cut: Sequence[Item], kinds: Collection[str]) -> bool:
     """Whether a verb ends with half of what a thing is called: "I want some light" does not want light bulbs."""
-    pairs = ((a, b) for a, b in itertools.pairwise(cut) if a.role is Role.ACT and b.role in (Role.KIND, Role.CLASS))
+    pairs = ((a, b) for a, b in itertools.pairwise(cut) if a.role is Role.ACT and b.role in KINDS)
     return any(" " in a.text and a.text.rpartition(" ")[2] in kinds for a, b in pairs)
 
 

@@ -97,7 +97,7 @@ class _Said:
 
     def score(self, device: Device, terms: frozenset[str], *, is_near: bool) -> float:
         """How much of a device was said; `terms` are the words of its names. `is_near`: in the speaker's room."""
-        score = 8.0 * (not self.names.isdisjoint(device.names)) + 3.0 * (device.area in self.areas)
+        score = 8.0 * (bool(self.names) and not self.names.isdisjoint(device.names)) + 3.0 * (device.area in self.areas)
         score += 2.0 * (device.area in self.on_floors)
         score += 2.0 * (device.type in self.kinds) + 2.0 * (device.type in self.of_classes)
         score += 2.0 * len(terms & self.terms) / max(len(terms), 1)

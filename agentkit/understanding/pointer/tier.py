@@ -15,7 +15,7 @@ from agentkit.devices.adapter import Device
 from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Kind, Selector, Understanding
 from agentkit.understanding.entries import Role
-from agentkit.understanding.evidence import Evidence, Level, Sentence, read_sentence, weigh
+from agentkit.understanding.evidence import Evidence, Level, Sentence, is_said, read_sentence, weigh
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, lexicons_of
@@ -153,7 +153,8 @@ class PointerTier:
             called = [d for i in intent.selector.device_ids if (d := view.device(i)) is not None]
             types = {d.type for d in called}
             for other in view.devices:
-                if other in called or other.type not in types:
+                is_fit = other.type in types and other not in called
+                if not is_fit or not is_said(other, turn.sentence, view, words):
                     continue
                 instead = replace(intent, selector=Selector(device_ids=(other.id,)))
                 intents = (*answer.intents[:n], instead, *answer.intents[n + 1 :])
