@@ -158,9 +158,10 @@ class Listener:
         turn.understanding, turn.path = replace(found, intents=intents), found.path
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
+        cannot = (Sentence(f"refused.{found.reply_key}", found.reply_values),) if found.reply_key else ()
         meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
         if found.kind is Kind.CALLS and intents:
-            return meant
+            return replace(meant, notes=cannot)
         bound = bind(intents, turn.view, self.acting.tools)
         if found.kind is Kind.ASK and bound.question is not None:
             return meant  # the home knows what is unclear better than the tier, and can take the answer

@@ -27,6 +27,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
+from agentkit.understanding.remarks import offered, without_remarks
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -107,6 +108,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        text = without_remarks(text, words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := self._meanwhile(text, view, words)).kind in (Kind.CALLS, Kind.ASK):
@@ -116,6 +118,7 @@ class Understander:
         if cold is not None:
             return cold
         found = self._understand(text, view, words)
+        found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
         if count is None or is_question(found, self._tools):
             return found
@@ -147,7 +150,8 @@ class Understander:
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
-        found = finished(found, text, view, words, self._phrases.phrases, self._tools)
+        lexicon = self._phrases.lexicon(view, words)
+        found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:

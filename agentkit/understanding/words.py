@@ -133,6 +133,10 @@ class Words:
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
     asides: tuple[re.Pattern[str], ...] = ()
     """What the speaker does meanwhile ("while I am away"): a command is read without it and asked about."""
+    remarks: tuple[re.Pattern[str], ...] = ()
+    """What may be only said and not wished ("it is dark outside"): what it would mean is asked about."""
+    offers: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of a whole sentence that nothing understood → the command it may stand for, with its groups in braces."""
     exclusions: tuple[re.Pattern[str], ...] = ()
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
@@ -171,7 +175,20 @@ class Words:
     """What readers of these words have made of whole lists, by a name of their own."""
 
 
-_PATTERNS = (*("polite", "asides", "corrections", "exclusions", "past", "told", "forbids", "reasons", "apart_reasons"),)
+_PATTERNS = (
+    *(
+        "polite",
+        "asides",
+        "remarks",
+        "corrections",
+        "exclusions",
+        "past",
+        "told",
+        "forbids",
+        "reasons",
+        "apart_reasons",
+    ),
+)
 _TABLES = (
     *(
         "kinds",
@@ -206,6 +223,8 @@ def _read(key: str, value: Any) -> Any:
         return value
     if key in ("guards", "no_things"):
         return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+    if key == "offers":
+        return {_offer(k, v): str(v) for k, v in _mapping(key, value).items()}
     if key in _PATTERNS:
         return _patterns(key, value)
     if key in _TABLES:
@@ -245,6 +264,18 @@ def _word(key: str, value: Any) -> str:
     if not isinstance(value, str | int | float) or not str(value).strip():
         raise ValueError(f"{key} is {describe(value)}, wanted a word")
     return str(value)
+
+
+def _offer(pattern: Any, command: Any) -> str:
+    """The pattern, whose groups the command may name."""
+    found = _patterns("offers", [pattern])[0]
+    try:
+        _word("offers", command).format(**dict.fromkeys(found.groupindex, ""))
+    except (KeyError, IndexError, ValueError) as err:
+        raise ValueError(
+            f"offers: {command!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
+        ) from err
+    return found.pattern
 
 
 def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from agentkit.devices.view import View
 from agentkit.planned import Entry, EntryChange, EntryKind
@@ -48,13 +48,11 @@ def reminder(home: View, message: str, seconds: Seconds = None, time: str = "") 
 
 
 @tool()
-def cancel_alarm(
-    home: View, time: str = "", name: str = "", scope: str = "", kind: Literal["alarm", "reminder"] | None = None
-) -> Decision:
-    """Cancel an alarm or reminder; without a time or name the next one, or all of its kind."""
-    found = [a for a in _fitting(home, time, name) if kind is None or a.kind.value == kind]
+def cancel_alarm(home: View, time: str = "", name: str = "", scope: str = "", kind: str = "") -> Decision:
+    """Cancel an alarm; without a time or name the next one, or all, of one kind."""
+    found = [a for a in _fitting(home, time, name) if kind in ("", a.kind.value)]
     if not found:
-        is_other = any(kind is None or a.kind.value == kind for a in _alarms(home)) and bool(time or name)
+        is_other = any(kind in ("", a.kind.value) for a in _alarms(home)) and bool(time or name)
         what = kind or "alarm"
         return Decision(reason=f"no_such_{what}" if is_other else f"no_{what}")
     if scope == "all" and len(found) > 1:

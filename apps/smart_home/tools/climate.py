@@ -22,7 +22,7 @@ SAME_MODE = {"auto": "heat_cool", "heat_cool": "auto"}
 @tool(types=("climate", "water_heater"))
 def set_temperature(
     device: Device,
-    temperature: Annotated[float, Range(-100, 200, "°")],
+    temperature: Annotated[float, Range(-90, 200, "°")],
     unit: Literal["celsius", "fahrenheit"] | None = None,
 ) -> Decision:
     """Set the temperature that a heating or cooling device should reach."""
