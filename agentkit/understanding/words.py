@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from agentkit.understanding.time_words import TimeWords
 from agentkit.understanding.timer_words import TimerWords
 from agentkit.yaml_lines import describe, read_keys
 
+_ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
 Table = Mapping[str, tuple[str, ...]]
 
 
@@ -175,38 +176,8 @@ class Words:
     """What readers of these words have made of whole lists, by a name of their own."""
 
 
-_PATTERNS = (
-    *(
-        "polite",
-        "asides",
-        "remarks",
-        "corrections",
-        "exclusions",
-        "past",
-        "told",
-        "forbids",
-        "reasons",
-        "apart_reasons",
-    ),
-)
-_TABLES = (
-    *(
-        "kinds",
-        "rooms",
-        "device_classes",
-        "guises",
-        "items",
-        "place_synonyms",
-        "called_by_place",
-        "stand_ins",
-        "verbs",
-        "states",
-        "topics",
-        "units",
-    ),
-    *("colors", "modes", "levels", "whites", "grades"),
-    *("questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
-)
+_PATTERNS = frozenset(f.name for f in fields(Words) if f.type == "tuple[re.Pattern[str], ...]")
+_TABLES = frozenset(f.name for f in fields(Words) if f.type == "Table")
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
@@ -255,9 +226,22 @@ def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
 
 
 def _list(key: str, value: Any) -> tuple[str, ...]:
+    return tuple(phrase for text in _texts(key, value) for phrase in spelled_out(text))
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"{key} is {describe(value)}, wanted a list of words")
     return tuple(_word(f"{key}[{index}]", x) for index, x in enumerate(value))
+
+
+def spelled_out(phrase: str) -> Iterator[str]:
+    """Every phrase that one with alternatives in brackets stands for: "(sweep|mop) the floor"."""
+    if (found := _ALTERNATIVES.search(phrase)) is None:
+        yield phrase
+        return
+    for part in found[1].split("|"):
+        yield from spelled_out(" ".join(f"{phrase[: found.start()]}{part}{phrase[found.end() :]}".split()))
 
 
 def _word(key: str, value: Any) -> str:
@@ -280,7 +264,7 @@ def _offer(pattern: Any, command: Any) -> str:
 
 def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
     found = []
-    for text in _list(key, value):
+    for text in _texts(key, value):
         try:
             found.append(re.compile(text, re.IGNORECASE))
         except (re.error, RecursionError, OverflowError) as err:
