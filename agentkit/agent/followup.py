@@ -19,8 +19,9 @@ from agentkit.agent.calling_off import just_planned, planned_now, read_called_of
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
+from agentkit.agent.other_one import read_other_one
 from agentkit.agent.resolve import Resolved
-from agentkit.agent.rewriting import framed, put_name, says_it, with_pronoun, without_asides
+from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
 from agentkit.devices.adapter import Device
@@ -65,6 +66,8 @@ class FollowUps:
         if dropped is None and (ended := read_called_off(turn, self.acting, words, self._undo)):
             return ended
         done = self._done(turn)
+        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
+            return other
         if found := self._corrected(turn, done, dropped):
             return found
         if not done:
@@ -92,6 +95,13 @@ class FollowUps:
         )
         is_whole = len(intents) == len(pending.intents)
         return Answered(intents, why="the device was named") if is_whole and intents else None
+
+    def in_there(self, turn: Turn) -> Normalised:
+        """The text with the room of the last turn for "in there"; as it is where that was in no room or in several."""
+        rooms = {d.area for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
+        area = turn.view.area(rooms.pop()) if len(rooms) == 1 else None
+        name = next((n for n in area.names if _is_in(n, turn.language)), area.name) if area is not None else ""
+        return put_room(turn.text, name, self.words[turn.language].talk) if name else turn.text
 
     def rewritten(self, turn: Turn) -> Iterator[Normalised]:
         """The text without words that only join it to the last turn, and with the app's own pronoun."""

@@ -184,7 +184,7 @@ class Listener:
 
     def _find(self, turn: Turn) -> Understanding | End:
         """Understand the text, else what it becomes after the last turn; ask whom a pronoun means."""
-        text = turn.text
+        text = turn.text = self.follow_ups.in_there(turn)
         for shorter in self.follow_ups.rewritten(turn):
             text = shorter
             if self._is_whole(found := self.understander.understand(text, turn.view)):
