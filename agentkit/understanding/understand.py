@@ -35,7 +35,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -135,6 +135,9 @@ class Understander:
         """Understand a sentence whatever it counts."""
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
+        if words.modifiers and is_noun_phrase(text, self._phrases.lexicon(view, words), words):
+            values = {"words": text.text}
+            return Understanding(Kind.REFUSE, (), "not_understood", values, "none", "its verb only tells which")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):

@@ -134,6 +134,8 @@ class Words:
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
     asides: tuple[re.Pattern[str], ...] = ()
     """What the speaker does meanwhile ("while I am away"): a command is read without it and asked about."""
+    modifiers: tuple[str, ...] = ()
+    """Particles that make what stands before them tell which: a verb before one commands nothing (关掉的灯)."""
     remarks: tuple[re.Pattern[str], ...] = ()
     """What may be only said and not wished ("it is dark outside"): what it would mean is asked about."""
     offers: Mapping[str, str] = field(default_factory=dict)
