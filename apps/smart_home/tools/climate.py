@@ -13,7 +13,7 @@ CELSIUS, FAHRENHEIT = "°C", "°F"
 UNIT_WORDS = {"celsius": CELSIUS, "fahrenheit": FAHRENHEIT}
 PLAUSIBLE = {CELSIUS: (5.0, 40.0), FAHRENHEIT: (41.0, 104.0)}
 """Target temperatures that people mean, where the device names no limits; water heaters are hotter."""
-COMFORTABLE = {CELSIUS: (15.0, 32.0), FAHRENHEIT: (59.0, 90.0)}
+COMFORTABLE = {CELSIUS: (12.0, 32.0), FAHRENHEIT: (53.6, 89.6)}
 """Room temperatures that people want: outside of these, a number in the other unit is not what was meant."""
 PLAUSIBLE_WATER = {CELSIUS: (30.0, 75.0), FAHRENHEIT: (86.0, 167.0)}
 SAME_MODE = {"auto": "heat_cool", "heat_cool": "auto"}

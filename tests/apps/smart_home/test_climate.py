@@ -22,6 +22,7 @@ FAHRENHEIT = climate(temperature=70, temperature_unit="°F")
         (CELSIUS, {"temperature": 72, "unit": "fahrenheit"}, 22),
         (FAHRENHEIT, {"temperature": 68}, 68),
         (FAHRENHEIT, {"temperature": 20, "unit": "celsius"}, 68),
+        (FAHRENHEIT, {"temperature": 13}, 55),
         (FAHRENHEIT, {"temperature": 26}, 79),  # nobody means 26 °F in a room
         (CELSIUS, {"temperature": 68}, 20),
     ],
