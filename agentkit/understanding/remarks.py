@@ -120,9 +120,9 @@ def _stand_in(
 
 
 def _instead(found: Understanding, rule: ActRule, view: HomeView) -> Understanding:
-    """The reading with what cannot be done; there is nothing to ask where all is as it would be."""
+    """The reading with what cannot be done; there is nothing to ask where all is so now as it would be."""
     reached = reached_by(found.intents[0].selector, view)
     ids = tuple(d.id for d in reached)
-    is_done = bool(reached) and all(d.state == rule.unless for d in reached)
+    is_done = found.when is None and bool(reached) and all(d.state == rule.unless for d in reached)
     values = {"devices": ids}
     return replace(found, reply_key=str(rule.instead), reply_values=values, needs_confirmation=not is_done)
