@@ -39,6 +39,8 @@ def asked_about(
         found = _woken(found, text, view, words, phrases, lexicon)
     if rule := _stand_in(found, text, words, phrases, lexicon):
         return _instead(found, rule, view)
+    if found.path == "model" and _points_openly(found, text, view, words, lexicon):
+        return replace(found, needs_confirmation=True, why=f"points at one of several; {found.why}")
     if is_remark(text.text, words):
         return replace(found, needs_confirmation=True, why=f"a remark; {found.why}")
     return found
@@ -75,6 +77,17 @@ def offered(
         if offer.kind is Kind.CALLS and is_there and not is_question(offer, tools):
             return replace(offer, needs_confirmation=True, why=f"may stand for {command!r}; {offer.why}")
     return found
+
+
+def _points_openly(found: Understanding, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> bool:
+    """Whether a text points at a mere kind ("that light") with nothing that tells which of several is meant."""
+    mentions = lexicon.mentions(fold(text.text, words))
+    ends = {m.end for m in mentions if m.role is Role.POINTER}
+    kinds = {m.value for m in mentions if m.role is Role.KIND and {m.start, m.start - 1} & ends}
+    if not kinds or view.spoken_of is not None or any(m.role in (Role.AREA, Role.FLOOR) for m in mentions):
+        return False
+    reached = {d.id for i in found.intents for d in reached_by(i.selector, view)}
+    return any(d.type in kinds and d.id not in reached for d in view.devices)
 
 
 def _woken(

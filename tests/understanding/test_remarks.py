@@ -6,10 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from agentkit.config import App
 from agentkit.devices.adapter import Area, Device
-from agentkit.types import Kind
+from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import normalise
+from agentkit.understanding.remarks import asked_about
 from agentkit.understanding.selecting import select
+from agentkit.understanding.template_map import TemplateMap
+from agentkit.understanding.understand import Understander
+from agentkit.understanding.words import Words
 
 from .conftest import Ask
 
@@ -126,3 +132,23 @@ def test_what_is_no_goods_is_not_offered(text: str, ask: Ask) -> None:
 def test_without_a_list_nothing_is_offered(ask: Ask) -> None:
     bare = replace(COTTAGE, devices=tuple(d for d in COTTAGE.devices if d.type != "todo"))
     assert ask("buy bananas", bare).kind is not Kind.CALLS
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [("把那个灯关一下", True), ("把灯关一下", False), ("把院子那个灯关一下", False)],
+)
+def test_a_model_that_picks_what_a_text_only_points_at_is_asked_about(
+    text: str,
+    is_asked: bool,
+    app: App,
+    understander: Understander,
+    words: dict[str, Words],
+    templates: TemplateMap,
+) -> None:
+    guess = Intent("turn_off", {}, Selector(device_ids=("light.n",), types=("light",)))
+    found = Understanding(Kind.CALLS, (guess,), path="model")
+    lexicon = understander.lexicon(COTTAGE, words["zh"])
+    said = normalise(text, "zh", words["zh"])
+    judged = asked_about(found, said, COTTAGE, words["zh"], templates.phrases, app.tools, lexicon)
+    assert judged.needs_confirmation is is_asked
