@@ -20,6 +20,7 @@ from agentkit.understanding.words import Words
 
 _CLAUSE = re.compile(r"\s*[,;]\s*")
 _UNCLEAR = frozenset({"not_understood", "not_home"})
+_THINGS = frozenset({Role.PART, Role.KIND, Role.CLASS, Role.COLOR, Role.NUMBER, Role.TOPIC})
 _NAMED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
 
 
@@ -77,6 +78,36 @@ def offered(
         if offer.kind is Kind.CALLS and is_there and not is_question(offer, tools):
             return replace(offer, needs_confirmation=True, why=f"may stand for {command!r}; {offer.why}")
     return found
+
+
+def only_seen(
+    found: Understanding, text: Normalised, view: HomeView, words: Words, tools: Mapping[str, Tool], lexicon: Lexicon
+) -> Understanding:
+    """Say of a command that made no sense that its device only tells how it is: a contact on a door."""
+    is_open = found.kind is Kind.REFUSE and found.reply_key in _UNCLEAR | {"unknown_device"}
+    is_open = is_open or (found.kind is Kind.ASK and "ids" in found.reply_values)
+    if not is_open or text.is_question:
+        return found
+    mentions = lexicon.mentions(fold(text.text, words))
+    spans = {(m.start, m.end) for m in mentions if m.role is Role.NAME}
+    others = [m for m in mentions if (m.start, m.end) not in spans]
+    named = [d for m in mentions if m.role is Role.NAME for d in view.named(m.value)]
+    moved = {t for tool in tools.values() if not tool.is_query for t in tool.types}
+    acts = {m.start for m in others if m.role is Role.ACT}
+    has_thing = any(m.role in _THINGS and m.start != min(acts, default=0) for m in others)  # "lock" may be the verb
+    if not named or not acts or has_thing or any(d.type in moved for d in named):
+        return found
+    values = {"devices": tuple(dict.fromkeys(d.id for d in named))}
+    return Understanding(Kind.REFUSE, (), "only_seen", values, found.path, "what was named can only be read")
+
+
+def meanwhile(
+    text: Normalised, words: Words, tools: Mapping[str, Tool], read: Callable[[Normalised], Understanding]
+) -> Understanding:
+    """A command beside what the speaker does meanwhile, which may be when it is to end: it is asked about."""
+    bare = next((b for p in words.asides if (b := p.sub("", text.text)) != text.text), "")
+    found = read(replace(text, text=bare)) if bare else Understanding(Kind.NONE)
+    return Understanding(Kind.NONE) if is_question(found, tools) else replace(found, needs_confirmation=True)
 
 
 def _points_openly(found: Understanding, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> bool:

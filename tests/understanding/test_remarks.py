@@ -152,3 +152,26 @@ def test_a_model_that_picks_what_a_text_only_points_at_is_asked_about(
     said = normalise(text, "zh", words["zh"])
     judged = asked_about(found, said, COTTAGE, words["zh"], templates.phrases, app.tools, lexicon)
     assert judged.needs_confirmation is is_asked
+
+
+PORCH = HomeView(
+    devices=(
+        Device("binary_sensor.p", "Porch Hatch", "binary_sensor", "porch", aliases=("门廊小门",)),
+        Device("light.p", "Porch Lamp", "light", "porch"),
+    ),
+    areas=(Area("porch", "Porch"),),
+)
+
+
+@pytest.mark.parametrize("text", ["close the porch hatch", "lock the porch hatch", "关上门廊小门"])
+def test_what_can_only_be_read_is_said_to_be_so(text: str, ask: Ask) -> None:
+    found = ask(text, PORCH)
+    assert (found.kind, found.reply_key) == (Kind.REFUSE, "only_seen")
+    assert found.reply_values == {"devices": ("binary_sensor.p",)}
+
+
+@pytest.mark.parametrize(
+    "text", ["is the porch hatch closed", "turn on the light at the porch hatch", "do not close the porch hatch"]
+)
+def test_a_question_a_ban_or_another_thing_is_answered_as_such(text: str, ask: Ask) -> None:
+    assert ask(text, PORCH).reply_key != "only_seen"
