@@ -9,7 +9,7 @@ from dataclasses import replace
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_question, reached_by
-from agentkit.understanding.entries import Role
+from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.evidence import read_sentence, verbs_said
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
@@ -21,7 +21,6 @@ from agentkit.understanding.words import Words
 _CLAUSE = re.compile(r"\s*[,;]\s*")
 _UNCLEAR = frozenset({"not_understood", "not_home"})
 _THINGS = frozenset({Role.PART, Role.KIND, Role.CLASS, Role.COLOR, Role.NUMBER, Role.TOPIC})
-_NAMED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
 
 
 def asked_about(
@@ -125,10 +124,18 @@ def _woken(
     found: Understanding, text: Normalised, view: HomeView, words: Words, phrases: PhraseMap, lexicon: Lexicon
 ) -> Understanding:
     """A complaint about a room whose devices are all off: what would help is to switch them on."""
-    if any(m.role in _NAMED for m in lexicon.mentions(fold(text.text, words))):
+    types = {t for i in found.intents for rule in phrases.idle.get(i.tool, ()) for t in rule.types}
+    if any(_types_of(m, view) & types for m in lexicon.mentions(fold(text.text, words))):
         return found
-    intents = tuple(_waking(i, view, phrases) or i for i in found.intents)
+    intents = tuple((i.tool in phrases.idle and _waking(i, view, phrases)) or i for i in found.intents)
     return found if intents == found.intents else replace(found, intents=intents, needs_confirmation=True)
+
+
+def _types_of(mention: Item, view: HomeView) -> set[str]:
+    """Types of the devices that a word may mean."""
+    if mention.role is Role.NAME:
+        return {d.type for d in view.named(mention.value)}
+    return {mention.value.partition(".")[0]} if mention.role in (Role.KIND, Role.CLASS) else set()
 
 
 def _waking(intent: Intent, view: HomeView, phrases: PhraseMap) -> Intent | None:

@@ -82,6 +82,12 @@ def test_what_is_off_is_offered_to_be_switched_on(text: str, mode: str, ask: Ask
     assert found.needs_confirmation
 
 
+def test_what_is_off_is_offered_beside_another_command(ask: Ask) -> None:
+    found = ask("I'm freezing, turn on the nook lamp", COTTAGE)
+    assert [i.tool for i in found.intents] == ["set_hvac_mode", "turn_on"]
+    assert found.needs_confirmation
+
+
 def test_what_runs_is_adjusted_at_once(ask: Ask) -> None:
     devices = tuple(replace(d, state="heat") if d.id == "climate.a" else d for d in COTTAGE.devices)
     found = ask("I'm freezing", replace(COTTAGE, devices=devices))
