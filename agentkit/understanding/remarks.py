@@ -9,7 +9,7 @@ from dataclasses import replace
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_question, reached_by
-from agentkit.understanding.entries import Role
+from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.evidence import read_sentence
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
@@ -20,7 +20,7 @@ from agentkit.understanding.words import Words
 
 _CLAUSE = re.compile(r"\s*[,;]\s*")
 _UNCLEAR = frozenset({"not_understood", "not_home"})
-_NAMED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
+_THINGS = frozenset({Role.PART, Role.KIND, Role.CLASS, Role.COLOR, Role.NUMBER, Role.TOPIC})
 
 
 def asked_about(
@@ -39,6 +39,8 @@ def asked_about(
         found = _woken(found, text, view, words, phrases, lexicon)
     if rule := _stand_in(found, text, words, phrases, lexicon):
         return _instead(found, rule, view)
+    if found.path == "model" and _points_openly(found, text, view, words, lexicon):
+        return replace(found, needs_confirmation=True, why=f"points at one of several; {found.why}")
     if is_remark(text.text, words):
         return replace(found, needs_confirmation=True, why=f"a remark; {found.why}")
     return found
@@ -77,14 +79,63 @@ def offered(
     return found
 
 
+def only_seen(
+    found: Understanding, text: Normalised, view: HomeView, words: Words, tools: Mapping[str, Tool], lexicon: Lexicon
+) -> Understanding:
+    """Say of a command that made no sense that its device only tells how it is: a contact on a door."""
+    is_open = found.kind is Kind.REFUSE and found.reply_key in _UNCLEAR | {"unknown_device"}
+    is_open = is_open or (found.kind is Kind.ASK and "ids" in found.reply_values)
+    if not is_open or text.is_question:
+        return found
+    mentions = lexicon.mentions(fold(text.text, words))
+    spans = {(m.start, m.end) for m in mentions if m.role is Role.NAME}
+    others = [m for m in mentions if (m.start, m.end) not in spans]
+    named = [d for m in mentions if m.role is Role.NAME for d in view.named(m.value)]
+    moved = {t for tool in tools.values() if not tool.is_query for t in tool.types}
+    acts = {m.start for m in others if m.role is Role.ACT}
+    has_thing = any(m.role in _THINGS and m.start != min(acts, default=0) for m in others)  # "lock" may be the verb
+    if not named or not acts or has_thing or any(d.type in moved for d in named):
+        return found
+    values = {"devices": tuple(dict.fromkeys(d.id for d in named))}
+    return Understanding(Kind.REFUSE, (), "only_seen", values, found.path, "what was named can only be read")
+
+
+def meanwhile(
+    text: Normalised, words: Words, tools: Mapping[str, Tool], read: Callable[[Normalised], Understanding]
+) -> Understanding:
+    """A command beside what the speaker does meanwhile, which may be when it is to end: it is asked about."""
+    bare = next((b for p in words.asides if (b := p.sub("", text.text)) != text.text), "")
+    found = read(replace(text, text=bare)) if bare else Understanding(Kind.NONE)
+    return Understanding(Kind.NONE) if is_question(found, tools) else replace(found, needs_confirmation=True)
+
+
+def _points_openly(found: Understanding, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> bool:
+    """Whether a text points at a mere kind ("that light") with nothing that tells which of several is meant."""
+    mentions = lexicon.mentions(fold(text.text, words))
+    ends = {m.end for m in mentions if m.role is Role.POINTER}
+    kinds = {m.value for m in mentions if m.role is Role.KIND and {m.start, m.start - 1} & ends}
+    if not kinds or view.spoken_of is not None or any(m.role in (Role.AREA, Role.FLOOR) for m in mentions):
+        return False
+    reached = {d.id for i in found.intents for d in reached_by(i.selector, view)}
+    return any(d.type in kinds and d.id not in reached for d in view.devices)
+
+
 def _woken(
     found: Understanding, text: Normalised, view: HomeView, words: Words, phrases: PhraseMap, lexicon: Lexicon
 ) -> Understanding:
     """A complaint about a room whose devices are all off: what would help is to switch them on."""
-    if any(m.role in _NAMED for m in lexicon.mentions(fold(text.text, words))):
+    types = {t for i in found.intents for rule in phrases.idle.get(i.tool, ()) for t in rule.types}
+    if any(_types_of(m, view) & types for m in lexicon.mentions(fold(text.text, words))):
         return found
-    intents = tuple(_waking(i, view, phrases) or i for i in found.intents)
+    intents = tuple((i.tool in phrases.idle and _waking(i, view, phrases)) or i for i in found.intents)
     return found if intents == found.intents else replace(found, intents=intents, needs_confirmation=True)
+
+
+def _types_of(mention: Item, view: HomeView) -> set[str]:
+    """Types of the devices that a word may mean."""
+    if mention.role is Role.NAME:
+        return {d.type for d in view.named(mention.value)}
+    return {mention.value.partition(".")[0]} if mention.role in (Role.KIND, Role.CLASS) else set()
 
 
 def _waking(intent: Intent, view: HomeView, phrases: PhraseMap) -> Intent | None:

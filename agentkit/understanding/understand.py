@@ -36,7 +36,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
-from agentkit.understanding.remarks import offered, without_remarks
+from agentkit.understanding.remarks import meanwhile, offered, only_seen, without_remarks
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -46,6 +46,8 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
 from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
 from agentkit.understanding.words import Words
+
+_HEARD = frozenset({Kind.CALLS, Kind.ASK})
 
 
 class Model(Protocol):
@@ -122,7 +124,7 @@ class Understander:
         text = without_remarks(text, words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
-        if (found := self._meanwhile(text, view, words)).kind in (Kind.CALLS, Kind.ASK):
+        if (found := meanwhile(text, words, self._tools, lambda t: self.understand(t, view))).kind in _HEARD:
             return found
         below = unsigned(text, words)
         cold = None if below is None else signed(self._understand(below[0], view, words), below[1], self._tools)
@@ -130,17 +132,12 @@ class Understander:
             return cold
         found = self._understand(text, view, words)
         found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
+        found = only_seen(found, text, view, words, self._tools, self._phrases.lexicon(view, words))
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
         if count is None or is_question(found, self._tools):
             return found
         rest = self._understand(without_count(text, count), view, words)
         return held_to(count, found, rest, view, self._tools)
-
-    def _meanwhile(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
-        """A command beside what the speaker does meanwhile, which may be when it is to end: it is asked about."""
-        bare = next((b for p in words.asides if (b := p.sub("", text.text)) != text.text), "")
-        found = self.understand(replace(text, text=bare), view) if bare else Understanding(Kind.NONE)
-        return Understanding(Kind.NONE) if is_question(found, self._tools) else replace(found, needs_confirmation=True)
 
     def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
         """Understand a sentence whatever it counts."""

@@ -6,10 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from agentkit.config import App
 from agentkit.devices.adapter import Area, Device
-from agentkit.types import Kind
+from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import normalise
+from agentkit.understanding.remarks import asked_about
 from agentkit.understanding.selecting import select
+from agentkit.understanding.template_map import TemplateMap
+from agentkit.understanding.understand import Understander
+from agentkit.understanding.words import Words
 
 from .conftest import Ask
 
@@ -76,6 +82,12 @@ def test_what_is_off_is_offered_to_be_switched_on(text: str, mode: str, ask: Ask
     assert found.needs_confirmation
 
 
+def test_what_is_off_is_offered_beside_another_command(ask: Ask) -> None:
+    found = ask("I'm freezing, turn on the nook lamp", COTTAGE)
+    assert [i.tool for i in found.intents] == ["set_hvac_mode", "turn_on"]
+    assert found.needs_confirmation
+
+
 def test_what_runs_is_adjusted_at_once(ask: Ask) -> None:
     devices = tuple(replace(d, state="heat") if d.id == "climate.a" else d for d in COTTAGE.devices)
     found = ask("I'm freezing", replace(COTTAGE, devices=devices))
@@ -126,3 +138,46 @@ def test_what_is_no_goods_is_not_offered(text: str, ask: Ask) -> None:
 def test_without_a_list_nothing_is_offered(ask: Ask) -> None:
     bare = replace(COTTAGE, devices=tuple(d for d in COTTAGE.devices if d.type != "todo"))
     assert ask("buy bananas", bare).kind is not Kind.CALLS
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [("把那个灯关一下", True), ("把灯关一下", False), ("把院子那个灯关一下", False)],
+)
+def test_a_model_that_picks_what_a_text_only_points_at_is_asked_about(
+    text: str,
+    is_asked: bool,
+    app: App,
+    understander: Understander,
+    words: dict[str, Words],
+    templates: TemplateMap,
+) -> None:
+    guess = Intent("turn_off", {}, Selector(device_ids=("light.n",), types=("light",)))
+    found = Understanding(Kind.CALLS, (guess,), path="model")
+    lexicon = understander.lexicon(COTTAGE, words["zh"])
+    said = normalise(text, "zh", words["zh"])
+    judged = asked_about(found, said, COTTAGE, words["zh"], templates.phrases, app.tools, lexicon)
+    assert judged.needs_confirmation is is_asked
+
+
+PORCH = HomeView(
+    devices=(
+        Device("binary_sensor.p", "Porch Hatch", "binary_sensor", "porch", aliases=("门廊小门",)),
+        Device("light.p", "Porch Lamp", "light", "porch"),
+    ),
+    areas=(Area("porch", "Porch"),),
+)
+
+
+@pytest.mark.parametrize("text", ["close the porch hatch", "lock the porch hatch", "关上门廊小门"])
+def test_what_can_only_be_read_is_said_to_be_so(text: str, ask: Ask) -> None:
+    found = ask(text, PORCH)
+    assert (found.kind, found.reply_key) == (Kind.REFUSE, "only_seen")
+    assert found.reply_values == {"devices": ("binary_sensor.p",)}
+
+
+@pytest.mark.parametrize(
+    "text", ["is the porch hatch closed", "turn on the light at the porch hatch", "do not close the porch hatch"]
+)
+def test_a_question_a_ban_or_another_thing_is_answered_as_such(text: str, ask: Ask) -> None:
+    assert ask(text, PORCH).reply_key != "only_seen"
