@@ -9,7 +9,15 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
-from agentkit.understanding.choosing import at_value, is_as_good, is_complete, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import (
+    at_value,
+    is_as_good,
+    is_complete,
+    is_question,
+    is_weak,
+    singled,
+    takes_number,
+)
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
