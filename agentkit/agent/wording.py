@@ -64,7 +64,7 @@ class Wording:
         """Values of the devices that a sentence is about: their names or number, and verbs that agree with them."""
         known = [d for d in map(home.device, ids) if d]
         n = int(given.get("count", given.get("total", len(ids))))
-        kind = "" if known else str(given.get("type"))
+        kind = str(given.get("type")) if not known or "count" in given else ""
         many = n != 1 or bool(self.grammar.get("is_cjk"))
         word = str(self.kinds[kind][-1 if many else 0]) if kind in self.kinds else self.kind(known, many=many)
         found = {"n": str(given.get("n", n)), "counted": str(self.grammar["counted"]).format(n=n, kind=word)}

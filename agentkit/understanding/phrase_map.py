@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentkit.types import Value
-from agentkit.understanding.asking import AskMap, read_asks
+from agentkit.understanding.ask_map import AskMap, read_asks
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
+from agentkit.understanding.selecting import has_word
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -219,10 +220,13 @@ class Understander:
         timings = {"timers": (time.perf_counter() - start) * 1000}
         if any(i.tool not in self._tools for i in found.intents):
             return Understanding(Kind.NONE, timings_ms=timings)
-        if any(i.tool == "cancel_alarm" and not i.args for i in found.intents):
-            device = self._match(text, view)  # "turn off the alarm" where a siren is called so
+        if any(i.tool in ("cancel_alarm", "alarm_status") and not i.args for i in found.intents):
+            device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
-            found = replace(device, needs_confirmation=True) if is_device else found
+            is_one = not any(has_word(text.text, w) for w in self._words[text.language].timers.many)
+            is_asked = is_one and is_question(device, self._tools) and all(_is_plain(i) for i in device.intents)
+            if is_device and (is_asked or found.intents[0].tool == "cancel_alarm"):
+                found = replace(device, needs_confirmation=not is_question(device, self._tools))
         return replace(found, timings_ms=timings)
 
     def _planned(self, text: Normalised, view: HomeView) -> Understanding:
@@ -308,3 +312,8 @@ class Understander:
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
         return self._refuser.named(found, text, view)
+
+
+def _is_plain(intent: Intent) -> bool:
+    """Whether it is asked if something is in a state, and not which or how many are."""
+    return "state" in intent.args and intent.args.get("question") == "yes_no"

@@ -178,8 +178,8 @@ TABLE: list[tuple[str, tuple[str, ...], dict[str, Any], str, str]] = [
         "get_state",
         ("light.b", "light.b"),
         {"state": "off", "question": "all"},
-        "Yes, all 2 lights are off.",
-        "是的，2盏灯都关着。",
+        "Yes, the kitchen light and the kitchen light are off.",
+        "是的，厨房灯和厨房灯关着。",
     ),
     ("get_state", ("light.a", "light.b"), {"state": "on", "question": "which"}, "The sofa lamp is on.", "沙发灯开着。"),
     (

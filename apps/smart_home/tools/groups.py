@@ -14,6 +14,17 @@ from .doors import is_door, tells_only_lock, with_contacts
 from .reading import has_state, is_silent, spoken_state, state_word
 
 CALLED_BY_CLASS = ("window", "door", "garage", "gate", "curtain", "blind", "shade", "shutter", "awning")
+OF_MANY = ("any", "all", "which", "how_many")
+SETTLED = frozenset(
+    {
+        *("locked", "closed", "shut", "off", "dry", "clear", "ok", "normal", "safe", "secure", "up_to_date"),
+        *("docked", "connected", "armed"),
+    }
+)
+"""States in which nothing needs a look: whether the home is locked is asked of all of its doors, whether it is open of
+any."""
+STATELESS = ("scene", "script")
+"""What need not have a state: without one, there is nothing to say of it."""
 NAMED = 4
 """More devices than this that are all in one state are counted."""
 Row = dict[str, Any]
@@ -49,7 +60,8 @@ class Survey:
 
 def survey(devices: tuple[Device, ...], state: str, home: View | None) -> Survey:
     """Ask every device for a state; a lock is asked through the contact of its door."""
-    told = with_contacts(devices, state, home)
+    known = tuple(d for d in devices if d.state is not None or d.type not in STATELESS)
+    told = with_contacts(known or devices, state, home)
     silent = tuple(d for d in told if is_silent(d))
     telling = tuple(d for d in told if not is_silent(d))
     state = spoken_state(state, telling)
@@ -64,6 +76,7 @@ def answer(found: Survey, question: str) -> Answer:
     """Say what was found; what cannot be known is never passed over."""
     if len(found.devices) == 1 and (found.silent or question not in ("which", "how_many")):
         return _of_one(found)
+    question = question if question in OF_MANY else "all" if found.state in SETTLED else "any"
     if question == "how_many":
         return Answer("state.count", {**names(found.hits), **found.values, **_beside(found, is_decided=True)})
     if question == "all":
@@ -81,7 +94,9 @@ def _all(found: Survey) -> Answer:
     if found.rest:
         rows = {"items": [row(d) for d in found.rest]}
         return Answer("state.all_no", {**names(found.rest), **found.values, **rows, **_beside(found, is_decided=True)})
-    return _unsure(found, found.hits) or Answer("state.all_yes", {**names(found.hits), **found.values})
+    is_told = len(found.hits) <= NAMED or len({state_word(d) for d in found.hits}) > 1
+    few = {"items": [row(d) for d in found.hits]} if is_told else {}
+    return _unsure(found, found.hits) or Answer("state.all_yes", {**names(found.hits), **found.values, **few})
 
 
 def _of_one(found: Survey) -> Answer:
@@ -112,10 +127,10 @@ def _beside(found: Survey, *, is_decided: bool) -> dict[str, list[Row]]:
 def _items(devices: tuple[Device, ...], found: Survey, *, is_rest: bool = False) -> dict[str, list[Row]]:
     """The states of some devices: of a few by their names, of many only if it is the same."""
     words = {state_word(d) for d in devices}
-    if 0 < len(devices) <= NAMED:
-        return {"items": [row(d) for d in devices]}
-    if len(words) != 1:
+    if not words:
         return {}
+    if len(devices) <= NAMED or len(words) > 1:
+        return {"items": [row(d) for d in devices]}
     kind = "others" if is_rest else "every"
     return {
         "items": [{**names(devices), "state": words.pop(), "kind": kind, "area": found.area, "type": kind_of(devices)}]

@@ -92,8 +92,10 @@ def has_state(device: Device, asked: str) -> bool:
     """True if the device is in a state that answers to this word."""
     wanted = asked.strip().lower().replace(" ", "_")
     said = {str(x).lower() for x in (device.state, state_word(device), device.attributes.get("hvac_action")) if x}
-    if device.type == "lock":
-        wanted = {"open": "unlocked", "closed": "locked"}.get(wanted, wanted)  # what one can tell of the door it is in
+    if device.type == "lock":  # what one can tell of the door it is in
+        wanted = {"open": "unlocked", "closed": "locked", "safe": "locked"}.get(wanted, wanted)
+    elif device.type == "cover" or WORDS.get(device.device_class or "") == ("open", "closed"):
+        wanted = {"unlocked": "open", "locked": "closed", "safe": "closed"}.get(wanted, wanted)
     group = next((g for g in SAME_STATES if wanted in g), frozenset({wanted}))
     if said & group:
         return True
