@@ -15,6 +15,7 @@ from agentkit.understanding.selecting import of_class, select
 from agentkit.understanding.words import Words
 
 PERSON, MOTION = "person", "motion"
+_SEVERAL = ("any", "how_many")
 _SENSING = ("occupancy", "presence")
 _SENSORS = ("sensor", "binary_sensor")
 _IDLE = frozenset({Role.FILLER, Role.PREPOSITION, Role.COPULA, Role.ALSO, Role.HERE})
@@ -183,7 +184,8 @@ def first_wide(readings: Iterable[tuple[Sequence[Item], tuple[Intent, ...]]]) ->
     narrow: tuple[Intent, ...] = ()
     for cut, found in readings:
         names = [i for i in cut if i.role is Role.NAME]
-        is_plural = len(names) == 1 and (names[0].is_plural or any(i.role is Role.ALL for i in cut))
+        is_several = any(i.role is Role.ALL or (i.role is Role.ASK and i.value in _SEVERAL) for i in cut)
+        is_plural = len(names) == 1 and (names[0].is_plural or is_several)
         if found and not narrow and not is_plural:
             return found
         if narrow and found and not names:

@@ -84,7 +84,7 @@ def get_state(
         kind = CLASS_OF.get(attribute, attribute)
         of_class = tuple(d for d in devices if d.type == "binary_sensor" and d.device_class == kind)
         if not (of_class and kind in WORDS):
-            return _values(devices, attribute)
+            return _values(devices, attribute, home)
         devices, state = of_class, state or WORDS[kind][0]
         question = "any" if question == "one" else question
     return _states(devices, question, state, home)
@@ -127,7 +127,7 @@ def _describe(devices: tuple[Device, ...]) -> Answer:
     return Answer("state.many", {**names(known), "items": rows})
 
 
-def _values(devices: tuple[Device, ...], attribute: str) -> Answer:
+def _values(devices: tuple[Device, ...], attribute: str, home: View | None) -> Answer:
     name = SAME_ATTRIBUTE.get(attribute, attribute)
     live = _playing(tuple(d for d in devices if not is_gone(d)), name)
     idle = tuple(d for d in live if name in WHILE_ON.get(d.type, ()) and is_off(d))
@@ -135,8 +135,9 @@ def _values(devices: tuple[Device, ...], attribute: str) -> Answer:
     rows = [_reading(r, name) for r in readings] + [{**row(d), "kind": "idle"} for d in idle]
     rows += [offline_row(d) for d in devices if is_gone(d) and read(d, attribute) is not None]
     if not rows:
-        told = _describe(live) if name == "title" and live else None
-        return told or Answer("value.none", {**(names(devices) if len(devices) <= NAMED else {}), "attribute": name})
+        if name == "title" and live:
+            return answer(survey(devices, "playing", home), "which")
+        return Answer("value.none", {**(names(devices) if len(devices) <= NAMED else {}), "attribute": name})
     if len(rows) > 1:
         ids = [r["device_id"] for r in rows]
         return Answer("value.many", {"device_ids": ids, "count": len(ids), "attribute": name, "items": rows})
