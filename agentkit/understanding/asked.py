@@ -55,7 +55,8 @@ class AskedFinder:
             pool = tuple(d for d in pool if d.type != "binary_sensor")  # the level itself, not whether it is low
         is_everywhere = any(s.rpartition(".")[2] in self.everywhere for s in (*states, attribute or ""))
         is_everywhere = is_everywhere or (bool(states) and any(d.type in self.everywhere for d in pool))
-        return self._near(pool, group, is_listing=is_listing or is_any or is_everywhere)
+        is_plural = bool(states) and any(i.is_plural for i in group.items if i.role in (Role.KIND, Role.CLASS))
+        return self._near(pool, group, is_listing=is_listing or is_any or is_everywhere or is_plural)
 
     def people(self, group: Group) -> Pool:
         """What can tell who is there: people where no place is named, else what senses them in that place."""

@@ -200,8 +200,8 @@ TABLE: list[tuple[str, tuple[str, ...], dict[str, Any], str, str]] = [
         "get_state",
         ("light.b", "light.c"),
         {"state": "on", "question": "how_many"},
-        "None of the lights are on; the hall light is in an unknown state.",
-        "0个，没有开着的灯；走廊灯状态未知。",
+        "The kitchen light is off; the hall light is in an unknown state, so I cannot tell.",
+        "厨房灯关着；走廊灯状态未知，所以我不能确定。",
     ),
     ("get_state", ("light.a", "light.b"), {"question": "how_many"}, "There are 2 lights.", "一共有2盏灯。"),
     (

@@ -137,6 +137,7 @@ def test_whatever_opens_is_a_door_where_it_is_asked_whether_doors_are_open(
         ("车库开着没有", "open"),
         ("车库关好了吗", "closed"),
         ("is the garage locked up", "locked"),
+        ("车库锁了吗", "locked"),
     ],
 )
 def test_the_garage_is_its_door(ask: Ask, text: str, state: str) -> None:
@@ -183,6 +184,10 @@ def test_where_only_motion_is_sensed_that_is_told(ask: Ask, text: str) -> None:
 @pytest.mark.parametrize("text", ["are the porch lights off", "门廊的灯都关了吗"])
 def test_lights_in_the_plural_are_more_than_the_one_of_that_name(ask: Ask, text: str) -> None:
     assert asked_of(ask(text, FARM), FARM) == {"light.porch", "light.lantern"}
+
+
+def test_a_kind_in_the_plural_is_asked_of_the_whole_home(ask: Ask) -> None:
+    assert asked_of(ask("did anyone leave the lights on", FARM)) == {"light.garage", "light.porch", "light.lantern"}
 
 
 def test_a_light_in_the_singular_is_the_one_of_that_name(ask: Ask) -> None:

@@ -77,13 +77,14 @@ def answer(found: Survey, question: str) -> Answer:
     if len(found.devices) == 1 and (found.silent or question not in ("which", "how_many")):
         return _of_one(found)
     question = question if question in OF_MANY else "all" if found.state in SETTLED else "any"
-    if question == "how_many":
-        return Answer("state.count", {**names(found.hits), **found.values, **_beside(found, is_decided=True)})
+    if question == "how_many" and (found.hits or not _beside(found, is_decided=False)):
+        return Answer("state.count", {**names(found.hits), **found.values, **_beside(found, is_decided=False)})
     if question == "all":
         return _all(found)
     if found.hits:
         key = "state.which" if question == "which" else "state.any_yes"
-        return Answer(key, {**names(found.hits), **found.values, **_beside(found, is_decided=True)})
+        own = {"items": [row(d) for d in found.hits]} if found.state in ("locked", "unlocked", "safe") else {}
+        return Answer(key, {**names(found.hits), **found.values, **own, **_beside(found, is_decided=True)})
     key = "state.none" if question == "which" else "state.any_no"
     return _unsure(found, found.rest, is_none=True) or Answer(
         key, {**names(()), **found.values, **_items(found.rest, found)}

@@ -96,6 +96,8 @@ def has_state(device: Device, asked: str) -> bool:
         wanted = {"open": "unlocked", "closed": "locked", "safe": "locked"}.get(wanted, wanted)
     elif device.type == "cover" or WORDS.get(device.device_class or "") == ("open", "closed"):
         wanted = {"unlocked": "open", "locked": "closed", "safe": "closed"}.get(wanted, wanted)
+    elif device.type == "valve":
+        wanted = {"on": "open", "off": "closed"}.get(wanted, wanted)
     group = next((g for g in SAME_STATES if wanted in g), frozenset({wanted}))
     if said & group:
         return True

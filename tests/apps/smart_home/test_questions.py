@@ -85,6 +85,10 @@ def test_no_tells_what_is_true_instead(ask: Run) -> None:
         (make("b", "sensor", "15", device_class="battery"), "low", True),
         (make("b", "sensor", "80", device_class="battery"), "low", False),
         (make("l", "lock", "locked"), "off", False),
+        (make("v", "valve", "closed"), "off", True),
+        (make("v", "valve", "open"), "on", True),
+        (make("g", "cover", "closed", device_class="garage"), "locked", True),
+        (make("g", "cover", "open", device_class="garage"), "safe", False),
     ],
 )
 def test_a_state_answers_to_the_words_people_use_for_it(ask: Run, device: Device, asked: str, holds: bool) -> None:
@@ -215,6 +219,17 @@ def test_of_a_door_without_a_contact_only_the_lock_is_known(ask: Run) -> None:
     answer = ask("get_state", BACK, question="yes_no", state="closed")
     assert answer.reply_key == "state.known"
     assert rows_of(answer, "others") == [(BACK.id, "locked", "only")]
+
+
+def test_none_are_counted_as_open_where_only_a_lock_is_known(ask: Run) -> None:
+    shut = make("Gate", "cover", "closed", "yard", device_class="gate")
+    answer = ask("get_state", BACK, shut, question="how_many", state="open")
+    assert (answer.reply_key, rows_of(answer, "others")) == ("state.known", [(BACK.id, "locked", "only")])
+
+
+def test_what_is_unlocked_by_its_class_is_told_in_its_own_word(ask: Run) -> None:
+    answer = ask("get_state", FRONT, GARAGE, question="any", state="unlocked")
+    assert rows_of(answer, "items") == [(GARAGE.id, "open", None)]
 
 
 def test_an_open_garage_door_is_among_the_doors_that_are_open(ask: Run) -> None:
