@@ -69,9 +69,8 @@ class AskReader:
     def _state(self, report: str, items: Sequence[Item], kinds: set[str], is_here: bool) -> tuple[Intent, ...]:
         sense, _, state = report.rpartition(".")
         items, state = self._as_class(items, state, kinds)
-        groups = self.asks.states.get(state, ())
         candidates = self._candidates(items, is_here, state=state, is_listing=bool(kinds & {"how_many", "which"}))
-        found = [d for d in candidates if _can_be(d, groups, sense)]
+        found = [d for d in candidates if self.asks.can_be(d, state) and _is_of_sense(d, sense)]
         if not found and sense in _SENSING and not any(i.role in (Role.NAME, Role.KIND, Role.CLASS) for i in items):
             return (self._who(items, is_here, is_empty=state == "clear"),)
         if not found or (kinds & {"value"} and len(kinds) == 1):
@@ -179,13 +178,17 @@ class AskReader:
         return [*(d for d in by_type if not told or d.device_class in (None, device_class)), *told]
 
 
-def first_wide(readings: Iterable[tuple[Sequence[Item], tuple[Intent, ...]]]) -> tuple[Intent, ...]:
+def first_wide(
+    readings: Iterable[tuple[Sequence[Item], tuple[Intent, ...]]], asks: AskMap, words: Words
+) -> tuple[Intent, ...]:
     """The first reading of the cuts of a question; one of all of a single device yields to one of a whole kind."""
     narrow: tuple[Intent, ...] = ()
     for cut, found in readings:
         names = [i for i in cut if i.role is Role.NAME]
         is_several = any(i.role is Role.ALL or (i.role is Role.ASK and i.value in _SEVERAL) for i in cut)
-        is_plural = len(names) == 1 and (names[0].is_plural or is_several)
+        states = [i.value.rpartition(".")[2] for i in cut if i.role in (Role.REPORT, Role.ASKED)]
+        is_wide = is_several or any(i.is_plural or asks.is_general(i.text, words, states) for i in names)
+        is_plural = len(names) == 1 and is_wide
         if found and not narrow and not is_plural:
             return found
         if narrow and found and not names:
@@ -206,8 +209,6 @@ def _has_value(device: Device, topic: str, types: Sequence[str]) -> bool:
     return device.type in types or (device.type in _SENSORS and device.device_class == topic)
 
 
-def _can_be(device: Device, groups: Sequence[str], sense: str) -> bool:
-    """Whether a device can be in a state; with a sense only a sensor for it can ("smoke")."""
-    key = f"{device.type}.{device.device_class}"
-    is_able = key in groups or (device.type != "binary_sensor" and device.type in groups)
-    return is_able and (not sense or device.device_class == sense or device.type == sense)
+def _is_of_sense(device: Device, sense: str) -> bool:
+    """Whether a device is the sensor that a question wants ("smoke"), if it wants one."""
+    return not sense or sense in (device.device_class, device.type)

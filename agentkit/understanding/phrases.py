@@ -151,7 +151,8 @@ class PhraseTier:
         reader = AskReader(self._phrases.asks, words, view)
         raw = self._ask_lexicons.get(view, words).cuts(folded)
         cuts = distinct(cut for cut in raw if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
-        return first_wide((cut, reader.read(cut, is_question=is_question)) for cut in cuts)
+        read = ((cut, reader.read(cut, is_question=is_question)) for cut in cuts)
+        return first_wide(read, self._phrases.asks, words)
 
     @property
     def phrases(self) -> PhraseMap:

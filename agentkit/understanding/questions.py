@@ -97,7 +97,7 @@ class QuestionTier:
             idle = frozenset(fold(w, words) for w in words.question_fillers)
             cuts = (_without_adverbs(cut, idle) for cut in lexicon.cuts(folded))
             read = ((cut, self._read(cut, text, finder, lexicon)) for cut in cuts)
-            found = next(iter(first_wide((cut, (i,) if i is not None else ()) for cut, i in read)), None)
+            found = next(iter(first_wide(((c, (i,) if i else ()) for c, i in read), asks, words)), None)
         timings = {"questions": (time.perf_counter() - start) * 1000}
         if found is None:
             return Understanding(Kind.NONE, why="no question whose every word has a meaning", timings_ms=timings)

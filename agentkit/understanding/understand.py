@@ -15,6 +15,7 @@ from agentkit.understanding.choosing import (
     is_complete,
     is_question,
     is_weak,
+    is_within,
     singled,
     takes_number,
 )
@@ -35,7 +36,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
-from agentkit.understanding.selecting import has_word
+from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -168,6 +169,8 @@ class Understander:
         if quick is not None and quick.intents and not is_question(quick, self._tools):
             return quick
         first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
+        if (wider := self._wider(first, text, view)) is not None:
+            return wider
         is_sure = first.kind is not Kind.NONE and not is_weak(first, self._tools)
         if is_sure and not self._phrases.passes_over(first, text, view):
             return first
@@ -180,6 +183,21 @@ class Understander:
             chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _wider(self, first: Understanding, text: Normalised, view: HomeView) -> Understanding | None:
+        """The question about every door where one device is called "door", and the template took it for that one."""
+        words, asks = self._words[text.language], self._phrases.phrases.asks
+        named = [(fold(n, words), str(i.args.get("state", ""))) for i in first.intents for n in i.selector.names]
+        if not named or not is_question(first, self._tools):
+            return None
+        if not any(asks.is_general(n, words, (s,)) for n, s in named):
+            return None
+        found = self._phrases.match(text, view)
+        found = self._questions.match(text, view) if found.kind is Kind.NONE else found
+        reached = [d for i in first.intents for d in select(i.selector, view)]
+        is_able = any(asks.can_be(d, s) for d in reached for _, s in named)  # a contact is no lock, whatever its name
+        is_wider = is_question(found, self._tools) and (not is_able or is_within(first, found, view))
+        return found if is_wider else None
 
     def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""

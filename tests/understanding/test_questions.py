@@ -212,3 +212,29 @@ def test_an_alarm_that_is_a_device_is_asked_for_its_state(ask: Ask, text: str) -
 def test_alarms_wake_where_no_device_is_called_so(ask: Ask, text: str) -> None:
     view = FARM if "is the" not in text else HOME
     assert [i.tool for i in ask(text, view).intents] == ["alarm_status"]
+
+
+SHED = HomeView(
+    devices=(
+        *FARM.devices,
+        device("binary_sensor.ramp", "Doors", "porch", "off", "door", "门"),
+        device("cover.hatch", "Window", "porch", "closed", "window", "窗户"),
+    ),
+    areas=FARM.areas,
+    speaker_area="porch",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("are the doors shut", {*DOORS, "binary_sensor.ramp"}),
+        ("门关好了吗", {*DOORS, "binary_sensor.ramp"}),
+        ("are the doors locked", {"lock.cottage", "lock.cellar"}),
+        ("门锁好了吗", {"lock.cottage", "lock.cellar"}),
+        ("is the window shut", {"cover.hatch", "binary_sensor.pane"}),
+        ("窗户关好了吗", {"cover.hatch", "binary_sensor.pane"}),
+    ],
+)
+def test_a_device_that_is_called_door_is_not_the_only_door(ask: Ask, text: str, ids: set[str]) -> None:
+    assert asked_of(ask(text, SHED), SHED) == ids
