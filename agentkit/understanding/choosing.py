@@ -33,9 +33,9 @@ def is_as_good(first: Understanding, second: Understanding, view: HomeView, tool
 
 
 def is_within(narrow: Understanding, wide: Understanding, view: HomeView) -> bool:
-    """Whether one reading reaches all devices that another one does."""
+    """Whether one reading reaches all devices that another one does, and more."""
     reached = [{d.id for i in found.intents for d in select(i.selector, view)} for found in (narrow, wide)]
-    return bool(reached[0]) and reached[0] <= reached[1]
+    return bool(reached[0]) and reached[0] < reached[1]
 
 
 def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
