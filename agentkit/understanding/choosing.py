@@ -32,12 +32,6 @@ def is_as_good(first: Understanding, second: Understanding, view: HomeView, tool
     return bool(reached[0]) and not reached[1] < reached[0]
 
 
-def is_within(narrow: Understanding, wide: Understanding, view: HomeView) -> bool:
-    """Whether one reading reaches all devices that another one does, and more."""
-    reached = [{d.id for i in found.intents for d in select(i.selector, view)} for found in (narrow, wide)]
-    return bool(reached[0]) and reached[0] < reached[1]
-
-
 def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     """Whether a reading only asks."""
     called = [tools[i.tool] for i in found.intents if i.tool in tools]

@@ -20,6 +20,7 @@ from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.target import Group
 from agentkit.understanding.tools import Tool
+from agentkit.understanding.wide import are_joined, meanings, state_of
 from agentkit.understanding.words import Words
 
 _MAX_CHARS = 200
@@ -147,8 +148,8 @@ class QuestionTier:
         if not kinds and not group.has(Role.ALL) and not _OPEN & set(asked.kinds):
             kinds = [i for i in group.items if i.role is Role.AREA and asks.wide_key(i.text, words)]
         keys = {i: asks.wide_key(i.text, words) for i in kinds}
-        states = {k: _state_of(k, _meanings(cut, lexicon)) for k in keys.values() if k}
-        if not kinds or None in states.values() or not (states or _are_joined(kinds, cut, words)):
+        states = {k: state_of(k, meanings(cut, lexicon)) for k in keys.values() if k}
+        if not kinds or None in states.values() or not (states or are_joined(kinds, cut, words)):
             return None
         place = Group(tuple(i for i in group.items if i not in kinds))
         senses = _senses(cut, lexicon)
@@ -208,29 +209,8 @@ def _without_adverbs(cut: Sequence[Item], idle: Collection[str]) -> Sequence[Ite
 
 def _senses(items: Sequence[Item], lexicon: Lexicon) -> tuple[str, ...]:
     """What the one state word may mean of different kinds; a sense that fits all kinds stands for the others."""
-    found = _meanings(items, lexicon)
+    found = meanings(items, lexicon)
     return tuple(v for v in found if "." not in v) or found
-
-
-def _meanings(items: Sequence[Item], lexicon: Lexicon) -> tuple[str, ...]:
-    """Everything that the one state word may mean."""
-    word = next(i for i in items if i.role is Role.ASKED)
-    found = (i.value for i in lexicon.at(word.text, 0) if i.role is Role.ASKED and i.text == word.text)
-    return tuple(dict.fromkeys(found))
-
-
-def _state_of(key: str, meanings: Sequence[str]) -> str | None:
-    """The state of a class that a word means; None if the word says nothing of it."""
-    kinds = key.split(".")
-    tails = (m.rpartition(".")[2] for m in meanings if m.partition(".")[0] in kinds)
-    return next((t for t in tails if t not in ("on", "off")), None)
-
-
-def _are_joined(kinds: Sequence[Item], cut: Sequence[Item], words: Words) -> bool:
-    """Whether words for kinds stand side by side ("the windows and the doors") and are not one thing's."""
-    joins = {fold(w, words) for w in words.also}
-    between = [i for i in cut if kinds[0].end <= i.start < kinds[-1].start]
-    return len(kinds) > 1 and any(i.text in joins for i in between)
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:

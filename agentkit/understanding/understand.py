@@ -15,7 +15,6 @@ from agentkit.understanding.choosing import (
     is_complete,
     is_question,
     is_weak,
-    is_within,
     singled,
     takes_number,
 )
@@ -36,7 +35,6 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
-from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -44,6 +42,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
+from agentkit.understanding.wide import is_of_one, is_plain_question, is_wider
 from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
 from agentkit.understanding.words import Words
 
@@ -187,17 +186,11 @@ class Understander:
     def _wider(self, first: Understanding, text: Normalised, view: HomeView) -> Understanding | None:
         """The question about every door where one device is called "door", and the template took it for that one."""
         words, asks = self._words[text.language], self._phrases.phrases.asks
-        named = [(fold(n, words), str(i.args.get("state", ""))) for i in first.intents for n in i.selector.names]
-        if not named or not is_question(first, self._tools):
-            return None
-        if not any(asks.is_general(n, words, (s,)) for n, s in named):
+        if not is_question(first, self._tools) or not is_of_one(first, asks, words):
             return None
         found = self._phrases.match(text, view)
         found = self._questions.match(text, view) if found.kind is Kind.NONE else found
-        reached = [d for i in first.intents for d in select(i.selector, view)]
-        is_able = any(asks.can_be(d, s) for d in reached for _, s in named)  # a contact is no lock, whatever its name
-        is_wider = is_question(found, self._tools) and (not is_able or is_within(first, found, view))
-        return found if is_wider else None
+        return found if is_question(found, self._tools) and is_wider(first, found, view, asks) else None
 
     def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
@@ -241,8 +234,7 @@ class Understander:
         if any(i.tool in ("cancel_alarm", "alarm_status") and not i.args for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
-            is_one = not any(has_word(text.text, w) for w in self._words[text.language].timers.many)
-            is_asked = is_one and is_question(device, self._tools) and all(_is_plain(i) for i in device.intents)
+            is_asked = is_plain_question(device, text, self._words[text.language], self._tools)
             if is_device and (is_asked or found.intents[0].tool == "cancel_alarm"):
                 found = replace(device, needs_confirmation=not is_question(device, self._tools))
         return replace(found, timings_ms=timings)
@@ -330,8 +322,3 @@ class Understander:
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
         return self._refuser.named(found, text, view)
-
-
-def _is_plain(intent: Intent) -> bool:
-    """Whether it is asked if something is in a state, and not which or how many are."""
-    return "state" in intent.args and intent.args.get("question") == "yes_no"
