@@ -20,6 +20,7 @@ class EntryKind(StrEnum):
     COMMAND = "command"
     TIMER = "timer"
     ALARM = "alarm"
+    REMINDER = "reminder"
 
 
 @dataclass(frozen=True)

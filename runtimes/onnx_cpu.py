@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from agentkit.compiler.bundle import Bundle, Target
     from agentkit.compiler.graph import Graph
 
-# By default ONNX Runtime keeps a device id in the home folder and calls out. It looks once, when it is loaded.
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-
 CACHE_DTYPE = np.float32
 """f16 halves the cache but needs f16 attention: two casts per layer, 6 % slower steps (177 against 187 tokens/s on
 two cores; 108 against 116 with 1500 tokens in the cache) and no better logits. On a processor with f16 arithmetic

@@ -19,8 +19,10 @@ from agentkit.agent.calling_off import just_planned, planned_now, read_called_of
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
+from agentkit.agent.other_one import read_other_one
+from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
-from agentkit.agent.rewriting import framed, put_name, says_it, with_pronoun, without_asides
+from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
 from agentkit.devices.adapter import Device
@@ -31,12 +33,10 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import find_targets
 from agentkit.understanding.normalise import Normalised, fold
-from agentkit.understanding.target import GUARDS
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _ASKED = (Wanted.YES_OR_NO, Wanted.PIN)
-_THINGS = frozenset({Role.NAME, Role.KIND, Role.CLASS, Role.IT})
 _STEP = "step"
 """Argument of the tools that change a value relative to the present one."""
 
@@ -67,6 +67,8 @@ class FollowUps:
         if dropped is None and (ended := read_called_off(turn, self.acting, words, self._undo)):
             return ended
         done = self._done(turn)
+        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
+            return other
         if found := self._corrected(turn, done, dropped):
             return found
         if dropped is None and said & {fold(w, words) for w in talk.again}:
@@ -95,6 +97,13 @@ class FollowUps:
         is_whole = len(intents) == len(pending.intents)
         return Answered(intents, why="the device was named") if is_whole and intents else None
 
+    def in_there(self, turn: Turn) -> Normalised:
+        """The text with the room of the last turn for "in there"; as it is where that was in no room or in several."""
+        rooms = {d.area for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
+        area = turn.view.area(rooms.pop()) if len(rooms) == 1 else None
+        name = next((n for n in area.names if _is_in(n, turn.language)), area.name) if area is not None else ""
+        return put_room(turn.text, name, self.words[turn.language].talk) if name else turn.text
+
     def rewritten(self, turn: Turn) -> Iterator[Normalised]:
         """The text without words that only join it to the last turn, and with the app's own pronoun."""
         talk = self.words[turn.language].talk
@@ -107,7 +116,9 @@ class FollowUps:
     def spelled_out(self, turn: Turn, text: Normalised) -> Iterator[Normalised]:
         """The text with the device's name for the pronoun, and a value alone as a command."""
         talk, spoken = self.words[turn.language].talk, turn.view.spoken_of
-        yield from self._with_kind(turn, text)
+        types = {d.type for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
+        lexicon = self.lexicon(turn.view, self.words[turn.language])
+        yield from with_kind(text, types, self.words[turn.language], lexicon)
         rests = [text.text, *framed(turn.text, talk.corrections)]
         if spoken is not None and len(spoken.device_ids) == 1 and says_it(text.text, talk):
             device = turn.view.device(spoken.device_ids[0])
@@ -118,20 +129,6 @@ class FollowUps:
                 yield replace(text, text=rest, is_question=False)
             if spoken is not None:
                 yield from (replace(text, text=frame.format(rest=rest), is_question=False) for frame in talk.frames)
-
-    def _with_kind(self, turn: Turn, text: Normalised) -> Iterator[Normalised]:
-        """A command for a place alone, for the kind of devices of the last turn: "turn on the hallway too"."""
-        words = self.words[turn.language]
-        types = {d.type for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
-        kind = next((k for t in types for k in words.kinds.get(t, ())), "")
-        folded = fold(text.text, words)
-        mentions = self.lexicon(turn.view, words).mentions(folded)
-        places = [m for m in mentions if m.role in (Role.AREA, Role.FLOOR)]
-        is_thing = any(m.role in _THINGS for m in mentions)
-        is_act = any(m.role is Role.ACT for m in mentions)
-        if len(types) == 1 and not types & GUARDS and kind and len(places) == 1 and is_act and not is_thing:
-            end, gap = places[0].end, " " if kind.isascii() else ""
-            yield replace(text, text=f"{folded[:end]}{gap}{kind}{folded[end:]}", is_question=False)
 
     def referent(self, turn: Turn, dropped: Pending | None) -> Selector | None:
         """The devices that a pronoun of this text means: those just asked about, else those of the last turn."""

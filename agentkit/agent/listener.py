@@ -158,9 +158,10 @@ class Listener:
         turn.understanding, turn.path = replace(found, intents=intents), found.path
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
+        cannot = (Sentence(f"refused.{found.reply_key}", found.reply_values),) if found.reply_key else ()
         meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
         if found.kind is Kind.CALLS and intents:
-            return meant
+            return replace(meant, notes=cannot)
         bound = bind(intents, turn.view, self.acting.tools)
         if found.kind is Kind.ASK and bound.question is not None:
             return meant  # the home knows what is unclear better than the tier, and can take the answer
@@ -183,7 +184,7 @@ class Listener:
 
     def _find(self, turn: Turn) -> Understanding | End:
         """Understand the text, else what it becomes after the last turn; ask whom a pronoun means."""
-        text = turn.text
+        text = turn.text = self.follow_ups.in_there(turn)
         for shorter in self.follow_ups.rewritten(turn):
             text = shorter
             if self._is_whole(found := self.understander.understand(text, turn.view)):

@@ -6,7 +6,9 @@ Wrong tries are counted over all sessions, so that nobody gets more of them by s
 from __future__ import annotations
 
 import hmac
+import math
 import re
+import time
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,19 +30,24 @@ MAX_DOUBLINGS = 20
 class PinLock:
     """Owns the code and the count of wrong tries."""
 
-    def __init__(self, code: str | None, clock: Callable[[], float], memory: PinMemory = PinMemory()):  # noqa: B008 - frozen
-        """Go on where the last process ended: a lock that held then begins anew."""
-        self.code, self._clock, self._memory = code, clock, memory
+    def __init__(
+        self,
+        code: str | None,
+        clock: Callable[[], float],
+        memory: PinMemory = PinMemory(),  # noqa: B008 - frozen
+        now: Callable[[], float] = time.time,
+    ):
+        """Go on where the last process ended; `now` is the time of day, which alone outlives a process."""
+        self.code, self._clock, self._memory, self._now = code, clock, memory, now
         self._tries = memory.load() if code is not None else Tries()
-        locked_s = self._tries.locked_s if self._tries.locked_s >= 0 else LOCK_S
-        self._locked_until = clock() + locked_s
+        self._locked_until = clock() + self._tries.left_s(now())
 
     @property
     def is_locked(self) -> bool:
         """True without a code, and for a while after too many wrong tries."""
         if self.code is None or self._clock() < self._locked_until:
             return True
-        self._keep(replace(self._tries, locked_s=0.0))  # it is over for the next start, too
+        self._keep(replace(self._tries, locked_s=0.0, until=math.inf))  # over for the next start, wherever its clock is
         return False
 
     def try_code(self, said: str) -> bool:
@@ -54,7 +61,7 @@ class PinLock:
         if tries.n_wrong >= MAX_WRONG:
             locked_s = min(LOCK_S * 2 ** min(tries.n_locks, MAX_DOUBLINGS), MAX_LOCK_S)
             self._locked_until = self._clock() + locked_s
-            tries = Tries(0, locked_s, tries.n_locks + 1)
+            tries = Tries(0, locked_s, tries.n_locks + 1, self._now() + locked_s)
         self._keep(tries)
         return False
 

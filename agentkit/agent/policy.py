@@ -141,6 +141,8 @@ def _spelled(name: str) -> str:
 def _has_word(spelled: str, word: str) -> bool:
     """Whether a name holds a word of a rule, an English one as a whole, in singular or plural; "*door" must end it."""
     word = word.casefold()
+    if word.removeprefix("*") not in spelled:
+        return False
     if word.startswith("*"):
         ending = spelled.rstrip(" 0123456789").removesuffix("号")
         return any(ending.endswith(word[1:] + plural) for plural in _PLURALS)

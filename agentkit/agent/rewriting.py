@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from agentkit.understanding.normalise import Normalised, spell
 from agentkit.understanding.talk import Patterns, Talk
@@ -33,6 +34,14 @@ def says_it(text: str, talk: Talk) -> bool:
 def put_name(text: str, name: str, talk: Talk) -> str:
     """The text with a device's name for the pronoun."""
     return _pronoun(talk.it).sub(lambda _: name, text)
+
+
+def put_room(text: Normalised, name: str, talk: Talk) -> Normalised:
+    """The text with a room's name for words that point at a room."""
+    said = text.text
+    for pattern, place in talk.there.items():
+        said = re.sub(pattern, place.format(room=name), said, flags=re.IGNORECASE)
+    return text if said == text.text else replace(text, text=said)
 
 
 def framed(text: Normalised, frames: Patterns) -> Iterator[str]:

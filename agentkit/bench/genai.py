@@ -26,7 +26,6 @@ class GenAi:
     """Greedy decoding in GenAI's own loop, which keeps what it chose itself."""
 
     def __init__(self, checkpoint: Path, options: SessionOptions, cache_dir: Path):
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it looks once, when it is loaded
         try:
             import onnxruntime_genai as genai
         except ImportError as err:

@@ -12,7 +12,9 @@ from agentkit.cli.common import DebugOption, JsonOption, ManifestOption, tell
 
 def plan_command(
     device: Annotated[str | None, typer.Option(help="Plan for this board on paper; default: this machine.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model of the manifest; default: the first agent model.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model of the manifest; default: the first agent model there.")
+    ] = None,
     target: Annotated[
         str | None, typer.Option(help="Ask for one target by name (the only way to a simulator).")
     ] = None,

@@ -14,6 +14,8 @@ from agentkit.server.wire_schedule import PastOut, ScheduleOut, TimerOut, TurnOu
 if TYPE_CHECKING:
     from agentkit.server.app import Service
 
+_TIMERS = (EntryKind.TIMER, EntryKind.ALARM, EntryKind.REMINDER)
+
 
 def router(service: Service) -> APIRouter:
     """Build the routes."""
@@ -44,14 +46,14 @@ def router(service: Service) -> APIRouter:
 
     @routes.get("/timers")
     async def list_timers() -> list[TimerOut]:
-        """Every timer and alarm, the next one first, paused ones last."""
+        """Every timer, alarm and reminder, the next one first, paused ones last."""
         now = schedule().now()
-        return [TimerOut.from_entry(e, now) for e in schedule().entries(EntryKind.TIMER, EntryKind.ALARM)]
+        return [TimerOut.from_entry(e, now) for e in schedule().entries(*_TIMERS)]
 
     @routes.delete("/timers/{entry_id}", status_code=204)
     async def cancel_timer(entry_id: str) -> None:
-        """Cancel a timer or alarm."""
-        await remove(entry_id, EntryKind.TIMER, EntryKind.ALARM)
+        """Cancel a timer, alarm or reminder."""
+        await remove(entry_id, *_TIMERS)
 
     @routes.get("/history")
     async def history() -> dict[str, list[TurnOut] | list[PastOut]]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from agentkit.agent.trace import TurnRecord
-from agentkit.planned import Entry, Past, intent_to_dict, to_text
+from agentkit.planned import Entry, EntryKind, Past, intent_to_dict, to_text
 
 
 class ScheduleOut(BaseModel):
@@ -47,10 +47,10 @@ class ScheduleOut(BaseModel):
 
 
 class TimerOut(BaseModel):
-    """A timer or alarm."""
+    """A timer, alarm or reminder."""
 
     id: str
-    kind: Literal["timer", "alarm"]
+    kind: EntryKind
     name: str | None
     area: str | None
     state: Literal["running", "paused"]
@@ -64,7 +64,7 @@ class TimerOut(BaseModel):
         """Build the answer."""
         return cls(
             id=entry.id,
-            kind="alarm" if entry.kind.value == "alarm" else "timer",
+            kind=entry.kind,
             name=entry.name,
             area=entry.area,
             state="paused" if entry.due is None else "running",

@@ -38,8 +38,11 @@ def amend(before: str, after: str, lexicon: Lexicon) -> list[str]:
     olds = [c for c in itertools.islice(lexicon.cuts(before), _MAX_TRIED) if c]
     news = [c for c in itertools.islice(lexicon.cuts(after), _MAX_TRIED) if c and not _is_no_part(c, lexicon)]
     news.sort(key=lambda c: not (c[0].role is Role.ACT and any(i.role is Role.IT for i in c)))  # "lock it": no thing
+    is_placed = any(i.role in _PLACES for cut in news for i in cut)  # "the hall light" is told its room by its name
     found: dict[str, None] = {}
     for new, keeps_place, is_one_verb, old in itertools.product(news, (True, False), (False, True), olds):
+        if keeps_place and is_placed and any(i.role is Role.NAME for i in new):
+            continue
         if text := _replaced(before, old, after, new, keeps_place=keeps_place, is_one_verb=is_one_verb):
             found[text] = None
     return list(found)
@@ -62,7 +65,9 @@ def corrected(
 ) -> Understanding:
     """Read what follows "no, I mean" as a command of its own, else as what it makes of the command before it."""
     mentions = lexicon.mentions(fold(text.taken_back, words))
-    is_begun = not any(i.role is Role.ACT for i in mentions) and any(i.role in _PLACES for i in mentions)
+    idle = {i.start for i in mentions if i.role is Role.FILLER}  # 把 may be half a verb
+    is_verbless = not any(i.role is Role.ACT and i.start not in idle for i in mentions)
+    is_begun = is_verbless and any(i.role in _PLACES for i in mentions)
     own = match(replace(text, taken_back=""), view)
     is_command = own.kind is Kind.CALLS and not own.reply_key
     is_whole = is_command and (is_question(own, tools) or _stands_alone(text, lexicon, words))
@@ -132,7 +137,7 @@ def _edits(
     if not has_thing and not is_placed and not keeps_place and (thing := _last_span(old, _THINGS)):
         yield thing[0], thing[0], f"{part} " if part.isascii() else part  # the lamp, no, in the hall: the hall lamp
         return
-    is_kept = is_placed and has_thing and not any(i.role in _PLACES | {Role.NAME} for i in new)
+    is_kept = is_placed and has_thing and not any(i.role in _PLACES for i in new)
     if keeps_place and has_thing and not is_kept:
         return
     place = _last_span(old, _THINGS if keeps_place and is_kept else TARGETS if has_thing else _PLACES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -38,21 +37,10 @@ def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     return bool(called) and all(t.is_query for t in called)
 
 
-def at_value(text: Normalised, words: Words) -> tuple[Normalised, Normalised | None]:
-    """The text without "at 21", and with "to 21" for it; None if it holds nothing of that kind."""
-    joined = "|".join(re.escape(w) for w in words.at)
-    pattern = re.compile(rf"\b(?:{joined})(?=\s+(?:1?\d|2[0-4])$)")
-    if not words.at or not words.to or not (said := pattern.search(text.text)):
-        return text, None
-    bare = text.text[: said.start()].strip()
-    return replace(text, text=bare), replace(text, text=f"{bare} {words.to[0]}{text.text[said.end() :]}")
-
-
-def is_complete(found: Understanding, tools: Mapping[str, Tool]) -> bool:
-    """Whether a reading calls tools and leaves out none of their arguments."""
-    called = [(tools[i.tool], i) for i in found.intents if i.tool in tools]
-    lacks = any(p.is_required and p.name not in i.args for t, i in called for p in t.params)
-    return found.kind is Kind.CALLS and bool(called) and not lacks
+def is_plain_query(intent: Intent, tools: Mapping[str, Tool]) -> bool:
+    """Whether a template reads a state; a value may belong to another device than the one that was named."""
+    tool = tools.get(intent.tool)
+    return tool is not None and tool.is_query and "attribute" not in intent.args
 
 
 def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.entries import USUAL, Item, Role
+from agentkit.understanding.heads import SETTING
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
 from agentkit.understanding.strict import is_word_of_class
 from agentkit.understanding.target import Group, TargetFinder
 from agentkit.understanding.tools import Tool
 
-SETTING = "set"
-"""The act that only a value makes complete."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
 _FEELS = frozenset({"warmer", "cooler"})
 _CHANGES = _FEELS | {"up", "down"}

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.names import parts_of
 from agentkit.understanding.normalise import fold, fold_listed
-from agentkit.understanding.offers import default_values
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.shortlist import is_nearly_said
@@ -47,10 +46,27 @@ class Sentence:
     folded: str
     mentions: tuple[Item, ...]
     lexicon: Lexicon
+    words: Words
 
     def of(self, *roles: Role) -> set[str]:
         """Values mentioned with one of these roles."""
         return {m.value for m in self.mentions if m.role in roles}
+
+    @cached_property
+    def verbs(self) -> list[set[str]]:
+        """For each verb, the longer ones first, the acts it may stand for.
+
+        The halves of a verb stand in order; a longer verb hides the shorter ones that share a word with it.
+        """
+        text = f" {self.folded} "
+        parsed = (verb for verb in _parsed_verbs(self.words) if verb.chunks[0] in text)
+        found = [(spans, verb.act) for verb in parsed if (spans := _spans(verb, text))]
+        found.sort(key=lambda row: -sum(end - start for start, end in row[0]))
+        verbs: dict[Spans, set[str]] = {}
+        for spans, act in found:
+            if spans in verbs or not any(_overlap(spans, other) for other in verbs):
+                verbs.setdefault(spans, set()).add(act.partition(".")[0])
+        return list(verbs.values())
 
 
 @dataclass(frozen=True)
@@ -68,7 +84,7 @@ class _Verb:
 def read_sentence(text: str, lexicon: Lexicon, words: Words) -> Sentence:
     """Find everything known in a sentence."""
     folded = fold(text, words)
-    return Sentence(folded, tuple(lexicon.mentions(folded)), lexicon)
+    return Sentence(folded, lexicon.mentions(folded), lexicon, words)
 
 
 def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: Words, phrases: PhraseMap) -> Evidence:
@@ -97,7 +113,7 @@ def _is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) -
         return True
     is_class = any(_is_class(device, key, words) for key in sentence.of(Role.CLASS))
     is_kind = device.type in sentence.of(Role.KIND) or is_class
-    if sentence.of(Role.PART) & parts_of(device, words):
+    if sentence.of(Role.PART) & sentence.lexicon.names.parts[device.id]:
         return is_kind
     areas, floors = sentence.of(Role.AREA), sentence.of(Role.FLOOR)
     if areas or floors:
@@ -114,7 +130,7 @@ def _verb_level(
     """FULL if a verb of the tool was said, NONE if one of its contrary was, WEAK if neither."""
     types = {d.type for d in devices}
     mine = acts_of(intent.tool, types, phrases)
-    said: set[str] = set().union(*verbs_said(sentence, words))
+    said: set[str] = set().union(*sentence.verbs)
     contrary = {a for act in mine for a in phrases.opposites.get(act, ())}
     if said & mine:
         return Level.FULL
@@ -128,22 +144,6 @@ def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     if any(v.tool == tool for v in phrases.values):
         acts.add("set")
     return acts
-
-
-def verbs_said(sentence: Sentence, words: Words) -> list[set[str]]:
-    """Tell for each verb of a sentence, the longer ones first, the acts it may stand for.
-
-    The halves of a verb stand in order; a longer verb hides the shorter ones that share a word with it.
-    """
-    text = f" {sentence.folded} "
-    parsed = (verb for verb in _parsed_verbs(words) if verb.chunks[0] in text)
-    found = [(spans, verb.act) for verb in parsed if (spans := _spans(verb, text))]
-    found.sort(key=lambda row: -sum(end - start for start, end in row[0]))
-    verbs: dict[Spans, set[str]] = {}
-    for spans, act in found:
-        if spans in verbs or not any(_overlap(spans, other) for other in verbs):
-            verbs.setdefault(spans, set()).add(act.partition(".")[0])
-    return list(verbs.values())
 
 
 def _parsed_verbs(words: Words) -> tuple[_Verb, ...]:
@@ -197,7 +197,7 @@ def _leftover(
     tools = {i.tool for i in intents}
     texts = {str(v) for i in intents for v in i.args.values() if isinstance(v, str)}
     named = {n for d in called for n in d.names}
-    meant = {abs(float(v)) for key, values in default_values(phrases).items() if key[0] in tools for v in values}
+    meant = {abs(float(v)) for key, values in phrases.defaults.items() if key[0] in tools for v in values}
     if invented := used - said - meant:
         return f"the number {min(invented):g} was not said"
     if unused := said - used - _numbers_in_names(sentence):
@@ -225,7 +225,7 @@ def _undone(
     """The first verb with a contrary that no call stands for, in words; "" if there is none."""
     types = {d.type for d in called}
     done = set().union(*(acts_of(i.tool, types, phrases) for i in intents))
-    left = (acts & set(phrases.opposites) for acts in verbs_said(sentence, words) if not acts & done)
+    left = (acts & set(phrases.opposites) for acts in sentence.verbs if not acts & done)
     return next((f"nothing is called for {min(acts)!r}" for acts in left if acts), "")
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentkit.understanding.entries import TARGETS, Item, Role
+from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.words import Words
 
@@ -14,6 +14,10 @@ VerbTable = Mapping[tuple[str, ...], tuple[str, ...]]
 """Halves of a verb → acts it may mean."""
 _THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
+
+
+SETTING = "set"
+"""The act that only a value makes complete."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,14 @@ def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head
                 yield from ((Head(acts, chosen[0], chosen[0], follows=True), *rest) for rest in walk(at + 1))
 
     yield from walk(0)
+
+
+def with_led(heads: Sequence[Head], items: Sequence[Item]) -> tuple[Head, ...]:
+    """The verbs with a silent one before them, for a value that leads: "red on the lamp and close the curtain"."""
+    first = heads[0].first if heads else 0
+    before = items[: first - 1] if first > 1 and items[first - 1].role is Role.ALSO else ()
+    is_setting = any(i.role in VALUES for i in before) and any(i.role in _THINGS for i in before)
+    return (Head((SETTING,), 0, -1), *heads) if is_setting else ()
 
 
 def _as_particle(items: Sequence[Item], at: int, verbs: VerbTable) -> tuple[str, ...]:

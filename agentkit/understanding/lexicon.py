@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 
 from agentkit.understanding.entries import Entry, Item, Role, word_entries
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex, hint_entries, home_entries
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
+from agentkit.understanding.terms import HomeTerms, Nearness, terms_of
 from agentkit.understanding.words import Words
 
 _MAX_CUTS = 400
+_N_TEXTS = 32
+"""Texts whose pieces are remembered: a sentence, its parts and what it may have been meant to be."""
 _RANK = {role: n for n, role in enumerate(Role)}
 
 
@@ -37,8 +42,7 @@ class Lexicon:
         index = index or WordIndex(words)
         by_text: dict[str, list[Entry]] = {}
         self._before = index.before
-        self.terms = {d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices}
-        """Device id → the words of each of its names."""
+        self.terms = HomeTerms({d.id: [terms_of(fold(n, words)) for n in d.names] for d in view.devices})
         self.names = NameIndex.of(view, words)
         names = list(home_entries(view, words))
         names += hint_entries(view, words, index.texts | {e.text for e in names})
@@ -51,18 +55,29 @@ class Lexicon:
         self.entries = tuple(e for found in self._by_text.values() for e in found)
         self.vocabulary = index.terms | {w for e in names for w in e.text.split()}
         """Every word that a known phrase holds."""
+        self._known = lru_cache(_N_TEXTS)(lambda text: dict[int, tuple[Item, ...]]())
+        """Text → place → pieces that can start there: many readers look at the same few texts of a turn."""
+        self._mentions = lru_cache(_N_TEXTS)(self._find_mentions)
 
-    def at(self, text: str, start: int) -> list[Item]:
+    @cached_property
+    def near(self) -> Nearness:
+        """Every word that a known phrase holds, by what it may be misspelled as."""
+        return Nearness(self.vocabulary)
+
+    def at(self, text: str, start: int) -> tuple[Item, ...]:
         """Pieces that can start at a place, longest first."""
-        found: list[Item] = []
-        for length in self._lengths.get(text[start], ()):
-            if start + length > len(text):
-                continue
-            known = self._by_text.get(text[start : start + length])
-            if known is not None and _is_whole(text, start, start + length):
-                end = start + length
-                found += [Item(e.role, e.value, start, end, is_plural=e.is_plural, text=e.text) for e in known]
+        known = self._known(text)
+        if (found := known.get(start)) is None:
+            found = known[start] = tuple(self._at(text, start))
         return found
+
+    def _at(self, text: str, start: int) -> Iterator[Item]:
+        if not _may_start(text, start):
+            return
+        for length in self._lengths.get(text[start], ()):
+            end = start + length
+            if end <= len(text) and _may_end(text, end) and (known := self._by_text.get(text[start:end])):
+                yield from (Item(e.role, e.value, start, end, is_plural=e.is_plural, text=e.text) for e in known)
 
     def cuts(self, text: str) -> Iterator[tuple[Item, ...]]:
         """Ways to cut a folded text into pieces without rest, the ones with longer pieces first."""
@@ -70,35 +85,41 @@ class Lexicon:
         budget = [_MAX_CUTS]
         dead: set[tuple[int, str]] = set()
 
-        def pieces(start: int) -> list[Item]:
-            found = self.at(text, start)
-            if number := numbers.get(start):
+        def pieces(start: int) -> Sequence[Item]:
+            found: Sequence[Item] = self.at(text, start)
+            if (number := numbers.get(start)) is not None:
                 item = Item(Role.NUMBER, text[number.start : number.end], start, number.end, number.value)
-                found.append(item)
-                found.sort(key=lambda i: i.start - i.end)
+                found = sorted((*found, item), key=lambda i: i.start - i.end)
+            if start == 0 and self._leads_to_floor(text, found):
+                found = sorted(found, key=lambda i: (i.start - i.end, i.role is not Role.PREPOSITION))
             return found
 
-        def walk(start: int, done: tuple[Item, ...]) -> Iterator[tuple[Item, ...]]:
+        def walk(start: int, done: tuple[Item, ...], act: str) -> Iterator[tuple[Item, ...]]:
+            """`act` is the value of the last verb that is done."""
             while start < len(text) and text[start] == " ":
                 start += 1
             if start >= len(text):
                 budget[0] -= 1
                 yield done
                 return
-            act = next((i.value for i in reversed(done) if i.role is Role.ACT), "")
             if (start, act) in dead or budget[0] <= 0:
                 return
             before = budget[0]
             for item in pieces(start):
-                if item.role is not Role.ACT or act in self._before.get(item.value, (act,)):
-                    yield from walk(item.end, (*done, item))
+                if item.role is not Role.ACT:
+                    yield from walk(item.end, (*done, item), act)
+                elif act in self._before.get(item.value, (act,)):
+                    yield from walk(item.end, (*done, item), item.value)
             if budget[0] == before:
                 dead.add((start, act))
 
-        yield from walk(0, ())
+        yield from walk(0, (), "")
 
-    def mentions(self, text: str) -> list[Item]:
+    def mentions(self, text: str) -> tuple[Item, ...]:
         """Pieces of a folded text that are known, longest first and without overlap; the rest is skipped."""
+        return self._mentions(text)
+
+    def _find_mentions(self, text: str) -> tuple[Item, ...]:
         found: list[Item] = []
         start = 0
         numbers = {n.start: n for n in find_numbers(text)}
@@ -114,7 +135,23 @@ class Lexicon:
                 start = longest
             else:
                 start = _next_start(text, start)
-        return found
+        return tuple(found)
+
+    def _leads_to_floor(self, text: str, first: Sequence[Item]) -> bool:
+        """Whether a preposition before a floor begins a text: read as a verb it would use up all the cuts."""
+        end = next((i.end for i in first if i.role is Role.PREPOSITION), 0)
+        while 0 < end < len(text):
+            items = self.at(text, end) if text[end] != " " else []
+            if any(i.role is Role.FLOOR for i in items):
+                return True
+            end = end + 1 if text[end] == " " else next((i.end for i in items if i.role is Role.FILLER), 0)
+        return False
+
+
+def lexicons_of(languages: Iterable[Words]) -> HomeCache[Lexicon]:
+    """The lexicons of the homes at hand; the words of each language are read once for all of them."""
+    indexes = {words.language: WordIndex(words) for words in languages}
+    return HomeCache(lambda view, words: Lexicon(view, words, indexes[words.language]))
 
 
 def _lengths(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
@@ -136,17 +173,6 @@ def _halves_before(words: Words) -> dict[str, frozenset[str]]:
     return {half: frozenset(lefts) for half, lefts in before.items() if half not in first}
 
 
-def terms_of(folded: str) -> list[str]:
-    """English words, and pairs of Chinese characters."""
-    terms: list[str] = []
-    for word in folded.split():
-        if word.isascii():
-            terms.append(word)
-        else:
-            terms.extend(word[i : i + 2] for i in range(max(len(word) - 1, 1)))
-    return terms
-
-
 def _next_start(text: str, start: int) -> int:
     """The next place a piece can start: behind the word, or behind one Chinese character."""
     if not _is_letter(text[start]):
@@ -161,8 +187,13 @@ def _is_letter(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether a piece does not cut an English word or a number in two."""
-    starts = start == 0 or not (_is_letter(text[start - 1]) and _is_letter(text[start]))
-    ends = end >= len(text) or not (_is_letter(text[end - 1]) and _is_letter(text[end]))
-    return (starts or text[start - 1].isdigit() != text[start].isdigit()) and ends
+def _may_start(text: str, start: int) -> bool:
+    """Whether a piece that starts here cuts no English word and no number in two."""
+    if start == 0 or not (_is_letter(text[start - 1]) and _is_letter(text[start])):
+        return True
+    return text[start - 1].isdigit() != text[start].isdigit()
+
+
+def _may_end(text: str, end: int) -> bool:
+    """Whether a piece that ends before this place cuts no English word and no number in two."""
+    return end >= len(text) or not (_is_letter(text[end - 1]) and _is_letter(text[end]))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from agentkit.types import Selector
 from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.groups import make_groups
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import fold
-from agentkit.understanding.target import TargetFinder
+from agentkit.understanding.target import Group, TargetFinder
 from agentkit.understanding.words import Words
 
 _IDLE = frozenset({Role.FILLER, Role.COPULA, Role.WISH, Role.PREPOSITION})
@@ -18,12 +20,23 @@ def find_targets(
     text: str, types: tuple[str, ...], view: HomeView, words: Words, lexicon: Lexicon
 ) -> tuple[Selector, ...]:
     """What a text names among some device types; empty if it says more than that, or names nothing there is."""
-    finder = TargetFinder(words, view, lexicon.names)
+    return targets_among(types, mere_targets(text, words, lexicon), TargetFinder(words, view, lexicon.names))
+
+
+def mere_targets(text: str, words: Words, lexicon: Lexicon) -> Iterator[list[Group]]:
+    """Each way to read a text as devices or places and nothing else."""
     for cut in lexicon.cuts(fold(text, words)):
         items = [i for i in cut if i.role not in _IDLE]
-        if not any(i.role in TARGETS for i in items) or any(i.role not in TARGETS | {Role.ALSO} for i in items):
-            continue
-        found = [finder.find(group, types, None, True) for group in make_groups(items)]
+        if any(i.role in TARGETS for i in items) and all(i.role in TARGETS or i.role is Role.ALSO for i in items):
+            yield make_groups(items)
+
+
+def targets_among(
+    types: tuple[str, ...], readings: Iterable[Sequence[Group]], finder: TargetFinder
+) -> tuple[Selector, ...]:
+    """What the first reading means all of whose parts mean something among some device types; empty if none does."""
+    for groups in readings:
+        found = [finder.find(group, types, None, True) for group in groups]
         selectors = tuple(s for s in found if s is not None)
         if len(selectors) == len(found):
             return selectors

@@ -20,7 +20,7 @@ from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_grammar import home_grammar
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.labels import Label, make_labels
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, lexicons_of
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.offers import offers_of
 from agentkit.understanding.phrase_map import PhraseMap
@@ -65,10 +65,12 @@ class ModelTier:
         words: Mapping[str, Words],
         phrases: PhraseMap,
         text: PromptText,
+        lexicons: HomeCache[Lexicon] | None = None,
     ) -> None:
+        """`lexicons`: those that others use as well; None = of its own."""
         tools = {n: t for n, t in tools.items() if t.types or not t.params}  # what needs no device has its own tier
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
-        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
         self._static = _static_messages(text, tools)
 
     def check(self, view: HomeView) -> None:

@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import Protocol
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.model_tier import Generator, ModelTier
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.phrase_map import PhraseMap
@@ -42,14 +44,18 @@ class OpenedTier:
         words: Mapping[str, Words],
         phrases: PhraseMap,
         text: PromptText,
+        lexicons: HomeCache[Lexicon],
     ) -> None:
-        self._decoder, self._tools, self._words, self._phrases, self._text = decoder, tools, words, phrases, text
+        self._decoder, self._text = decoder, text
+        self._tools, self._words, self._phrases, self._lexicons = tools, words, phrases, lexicons
 
     @cached_property
     def _tier(self) -> Tier:
+        tools, words, phrases, lexicons = self._tools, self._words, self._phrases, self._lexicons
         if DO in self._decoder.tokenizer.vocabulary.added_ids:
-            return PointerTier(self._decoder, tools=self._tools, words=self._words, phrases=self._phrases)
-        return ModelTier(self._decoder, tools=self._tools, words=self._words, phrases=self._phrases, text=self._text)
+            return PointerTier(self._decoder, tools=tools, words=words, phrases=phrases, lexicons=lexicons)
+        text = self._text
+        return ModelTier(self._decoder, tools=tools, words=words, phrases=phrases, text=text, lexicons=lexicons)
 
     def understand(self, text: Normalised, view: HomeView) -> Understanding:
         """Understand a sentence, or refuse it."""

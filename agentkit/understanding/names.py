@@ -125,17 +125,29 @@ class NameIndex:
     """Device id → its names without the word for its kind."""
     places: frozenset[str]
     """Every name of a room or floor."""
+    series: Mapping[str, tuple[str, ...]]
+    """Name of a device → the numbered names beside it: "Wall Lamp" → "Wall Lamp 1", "Wall Lamp 2"."""
 
     @classmethod
     def of(cls, view: HomeView, words: Words) -> NameIndex:
         """Fold every name."""
         folded = {d.id: tuple(fold(n, words) for n in d.names) for d in view.devices}
         parts = {d.id: parts_of(d, words) for d in view.devices}
-        return cls(folded, parts, frozenset(place_names(view, words)))
+        return cls(folded, parts, frozenset(place_names(view, words)), _series(view, words))
 
     def holds(self, device: Device, hints: Sequence[str]) -> bool:
         """Whether every hint stands in one of the device's names."""
         return all(any(has_word(n, h) for n in self.folded[device.id]) for h in hints)
+
+
+def _series(view: HomeView, words: Words) -> dict[str, tuple[str, ...]]:
+    """Names that are also those of a series, with the names in it."""
+    numbered: dict[str, dict[str, None]] = {}
+    for name in (n for d in view.devices for n in d.names):
+        if found := _NUMBERED.fullmatch(fold(name, words)):
+            numbered.setdefault(found[1], {})[name] = None
+    bases = (n for d in view.devices for n in d.names) if numbered else ()
+    return {n: tuple(numbered[base]) for n in bases if (base := fold(n, words)) in numbered}
 
 
 def _all_named(view: HomeView, words: Words) -> str:

@@ -13,6 +13,19 @@ from hassil.util import CJK_WHITESPACE, fold_case, normalize_for_matching, remov
 _Clause = frozenset[str]
 """Literal texts one of which a sentence must hold."""
 _MAX_DEPTH = 50
+_DOMAIN = "domain"
+"""What a name of the home adds to hassil's context: the type of its device."""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A device of one of these types must be named."""
+
+    types: frozenset[str]
+
+
+_Need = _Clause | _Named | str
+"""What a template cannot match without; a string is the name of a list."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +33,7 @@ class _Template:
     intent: str
     data: IntentData
     """As in the pack, with this one template."""
-    needs: frozenset[_Clause | str]
-    """What it cannot match without: clauses, and names of lists."""
+    needs: frozenset[_Need]
 
 
 class Pack:
@@ -31,18 +43,48 @@ class Pack:
         """Split the pack into single templates, in hassil's order."""
         self.name, self._intents = name, intents
         self._templates = tuple(_templates(intents))
-        self._clauses = {need for t in self._templates for need in t.needs if not isinstance(need, str)}
+        self._needed_by: dict[_Need, int] = {}
+        """Need → the templates that cannot match without it, as a number whose nth bit is the nth template."""
+        for n, template in enumerate(self._templates):
+            for need in template.needs:
+                self._needed_by[need] = self._needed_by.get(need, 0) | 1 << n
+        self._named = tuple(need for need in self._needed_by if isinstance(need, _Named))
+        self._clauses = frozenset(need for need in self._needed_by if isinstance(need, frozenset))
+        self._values = dict(_value_clauses(intents))
+        """List of the pack → a clause of its values: none of them can be meant if it does not hold."""
+        self._holders: dict[str, set[_Clause]] = {}
+        """Literal text → the clauses that it fulfils."""
+        for clause in (*self._clauses, *self._values.values()):
+            for part in clause:
+                self._holders.setdefault(part, set()).add(clause)
 
     def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
         """The pack without the templates that this text, or an empty one of these lists, rules out."""
-        haystack = self._haystack(text)
-        missing: set[_Clause | str] = {c for c in self._clauses if not any(part in haystack for part in c)}
+        return self.left_by(self.haystack(text), lists)
+
+    def left_by(self, haystack: str, lists: Mapping[str, SlotList]) -> Intents:
+        """The same for a text as `haystack` gives it."""
+        held = set[_Clause]().union(*(clauses for part, clauses in self._holders.items() if part in haystack))
+        missing: set[_Need] = {*(self._clauses - held)}
+        missing |= {name for name, clause in self._values.items() if name not in lists and clause not in held}
         missing |= {name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values}
+        types = _domains(lists)
+        missing |= {named for named in self._named if named.types.isdisjoint(types)}
+        ruled_out = 0
+        for need in missing:
+            ruled_out |= self._needed_by.get(need, 0)
         left: dict[str, Intent] = {}
-        for template in self._templates:
-            if missing.isdisjoint(template.needs):
-                left.setdefault(template.intent, Intent(template.intent)).data.append(template.data)
+        for template in self._not_in(ruled_out):
+            left.setdefault(template.intent, Intent(template.intent)).data.append(template.data)
         return replace(self._intents, intents=left)
+
+    def _not_in(self, ruled_out: int) -> Iterator[_Template]:
+        """The templates whose bits are not set, in order."""
+        kept = ~ruled_out & (1 << len(self._templates)) - 1
+        while kept:
+            lowest = kept & -kept
+            yield self._templates[lowest.bit_length() - 1]
+            kept ^= lowest
 
     def warm_up(self) -> None:
         """Spell out the numbers of all ranges now: hassil does it when it first looks for a number, for 0.1 s each."""
@@ -52,7 +94,7 @@ class Pack:
         for _ in recognize_all("x", probe, language=self.name.split("-")[0]):
             pass
 
-    def _haystack(self, text: str) -> str:
+    def haystack(self, text: str) -> str:
         """The text with and without the words that may be skipped, as hassil compares it."""
         skip_words, is_unspaced = self._intents.skip_words, self._intents.settings.ignore_whitespace
         whole = normalize_for_matching(text)
@@ -64,6 +106,7 @@ class Pack:
 
 
 def _templates(intents: Intents) -> Iterator[_Template]:
+    is_by_home = not _domains(intents.slot_lists)  # only the home's names tell a type
     for intent in intents.intents.values():
         for data in intent.data:
             rules = {**intents.expansion_rules, **data.expansion_rules}
@@ -71,7 +114,31 @@ def _templates(intents: Intents) -> Iterator[_Template]:
                 one = replace(data, sentence_texts=[sentence.text or ""])
                 vars(one)["sentences"] = [sentence]  # parsed already, which takes most of the time of loading
                 lists = _needed_lists(sentence.expression, rules) - data.slot_lists.keys()
-                yield _Template(intent.name, one, frozenset({*sentence.get_required_clauses(rules), *lists}))
+                named = _named(data) if is_by_home and not data.slot_lists else ()
+                yield _Template(intent.name, one, frozenset({*sentence.get_required_clauses(rules), *lists, *named}))
+
+
+def _domains(lists: Mapping[str, SlotList]) -> set[str]:
+    """Types of devices that the values of some lists tell."""
+    values = (v for listed in lists.values() if isinstance(listed, TextSlotList) for v in listed.values)
+    return {v.context[_DOMAIN] for v in values if v.context and _DOMAIN in v.context}
+
+
+def _named(data: IntentData) -> tuple[_Named, ...]:
+    """The type of which a device must be named, if only such a one fits the context that a template wants."""
+    wanted = data.requires_context.get(_DOMAIN)
+    types = [wanted] if isinstance(wanted, str) else wanted
+    return (_Named(frozenset(types)),) if isinstance(types, list) else ()
+
+
+def _value_clauses(intents: Intents) -> Iterator[tuple[str, _Clause]]:
+    """Lists of texts with literals one of which stands in whatever they match."""
+    for name, listed in intents.slot_lists.items():
+        values = listed.values if isinstance(listed, TextSlotList) else []
+        needs = [Sentence(v.text_in).get_required_clauses(intents.expansion_rules) for v in values]
+        if needs and all(needs):
+            most_telling = (max(clauses, key=lambda c: (min(map(len, c)), sorted(c))) for clauses in needs)
+            yield name, frozenset().union(*most_telling)
 
 
 def _needed_lists(part: Expression, rules: Mapping[str, Sentence], depth: int = 0) -> frozenset[str]:

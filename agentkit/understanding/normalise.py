@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from agentkit.understanding.guard import guard
 from agentkit.understanding.hanzi import simplify
@@ -26,6 +27,8 @@ _CJK_SPACE = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 _ENDS = " .,!?;:~…-"
 _LATE = ("time", "duration", "condition")
 """Kinds of guards that hold for a command even if they stand in a clause of their own before or behind it."""
+_N_FOLDED = 2048
+"""Texts of a language that stay folded: the names of a home of some hundred devices and the sentences of some turns."""
 _LOOSE = re.compile(r"[^\w%°.]+|(?<!\d)\.|\.(?!\d)|_")
 
 
@@ -76,9 +79,9 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
 def spell(text: str) -> str:
     """One spelling per character: half width, plain quotes, Latin letters, nothing invisible, single spaces."""
     plain = unicodedata.normalize("NFKC", text.translate(_MARKS)).translate(_MARKS)
-    visible = "".join(_visible(c) for c in plain)
+    visible = plain if plain.isprintable() else "".join(map(_visible, plain))
     visible = visible if visible.isascii() else _MIXED_WORD.sub(lambda word: word[0].translate(_ALIKE), visible)
-    return _SPACE.sub(" ", visible).strip()
+    return " ".join(visible.split())
 
 
 def _visible(char: str) -> str:
@@ -112,7 +115,17 @@ def _without(found: re.Match[str], words: Words) -> str:
 
 
 def fold(text: str, words: Words) -> str:
-    """Spell a text for comparison: lower case, no punctuation, one space, the words' own spellings."""
+    """Spell a text for comparison: lower case, no punctuation, one space, the words' own spellings.
+
+    A sentence and its parts are folded by many readers of a turn, so the last texts are remembered.
+    """
+    if (remembered := words.parsed.get("fold")) is None:
+        remembered = words.parsed["fold"] = lru_cache(_N_FOLDED)(partial(_fold, words=words))
+    folded: str = remembered(text)
+    return folded
+
+
+def _fold(text: str, words: Words) -> str:
     folded = _LOOSE.sub(" ", simplify(spell(text)).casefold().replace("'", "")).strip()
     folded = folded if folded.isascii() else in_percent(folded)
     for old, new in words.synonyms.items():

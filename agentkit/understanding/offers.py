@@ -31,7 +31,8 @@ class Offers:
             return None
         if param.type is str:
             return self.texts.get((tool.name, param.name), ())
-        signs = (1, -1) if param.range is not None and param.range.low < 0 else (1,)
+        is_difference = param.range is not None and param.range.low == -param.range.high
+        signs = (1, -1) if is_difference else (1,)
         said = [n * sign for n in self.numbers for sign in signs]
         fitting = [n for n in said if param.range is None or param.range.low <= n <= param.range.high]
         whole = [n for n in fitting if param.type is float or isinstance(n, int)]
@@ -45,15 +46,4 @@ def offers_of(mentions: tuple[Item, ...], rooms: tuple[str, ...], phrases: Phras
     texts = {(r.tool, r.argument): said[r.value] for r in phrases.values if r.value in said}
     placed = [r for rules in phrases.acts.values() for r in rules if r.area_argument]
     texts |= {(r.tool, r.area_argument): rooms for r in placed if r.area_argument}
-    return Offers(tuple(dict.fromkeys(numbers)), texts, default_values(phrases))
-
-
-def default_values(phrases: PhraseMap) -> dict[tuple[str, str], tuple[int | float, ...]]:
-    """Numbers that acts stand for without their being said."""
-    found: dict[tuple[str, str], tuple[int | float, ...]] = {}
-    for rules in phrases.acts.values():
-        for rule in rules:
-            for name, value in rule.constants.items():
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
-                    found[rule.tool, name] = (*found.get((rule.tool, name), ()), value)
-    return found
+    return Offers(tuple(dict.fromkeys(numbers)), texts, phrases.defaults)

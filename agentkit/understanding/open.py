@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentkit.understanding.lexicon import lexicons_of
 from agentkit.understanding.template_map import TemplateMap, load_templates
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.understand import Understander
@@ -34,7 +35,13 @@ def open_understander(
         return Understander(words=words, templates=templates, tools=tools)
     from agentkit.understanding.model_tiers import OpenedTier, TierChain  # the decoder's libraries, only if needed
 
-    phrases, text = templates.phrases, templates.prompt
-    tiers = [OpenedTier(d, tools=tools, words=words, phrases=phrases, text=text) for d in decoders]
-    chain = TierChain(tiers)
-    return Understander(words=words, templates=templates, tools=tools, model=chain, is_model_alone=is_model_alone)
+    phrases, text, lexicons = templates.phrases, templates.prompt, lexicons_of(words.values())
+    tiers = [OpenedTier(d, tools=tools, words=words, phrases=phrases, text=text, lexicons=lexicons) for d in decoders]
+    return Understander(
+        words=words,
+        templates=templates,
+        tools=tools,
+        model=TierChain(tiers),
+        is_model_alone=is_model_alone,
+        lexicons=lexicons,
+    )

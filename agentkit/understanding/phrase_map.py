@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from agentkit.types import Value
@@ -39,6 +40,12 @@ class ActRule:
 
     is_last: bool = False
     """Not if the word for the kind is one for a class of other devices that are here: a gate that opens is no lock."""
+    instead: str | None = None
+    """Reply that says what cannot be done, for which this is only offered: a lock cannot close a door."""
+    unless: str | None = None
+    """State of the devices in which there is nothing to offer."""
+    listed_in: str | None = None
+    """Attribute that lists the values which a device can be set to; the constants must be among them."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,18 @@ class PhraseMap:
     further: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what it asks for where all of that is so already: brighter for lights that are
     on."""
+    idle: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
+    """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
+
+    @cached_property
+    def defaults(self) -> Mapping[tuple[str, str], tuple[int | float, ...]]:
+        """(tool, argument) → numbers that acts stand for without their being said."""
+        found: dict[tuple[str, str], tuple[int | float, ...]] = {}
+        for rule in (rule for rules in self.acts.values() for rule in rules):
+            for name, value in rule.constants.items():
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    found[rule.tool, name] = (*found.get((rule.tool, name), ()), value)
+        return found
 
 
 def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
@@ -112,6 +131,7 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         naming=naming,
         asks=read_asks(raw.get("asks") or {}),
         further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
+        idle={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("idle") or {}).items()},
     )
 
 
@@ -131,6 +151,9 @@ def _act(raw: Mapping[str, Any]) -> ActRule:
         is_loose=bool(raw.get("loose")),
         is_sweeping=bool(raw.get("sweeping")),
         is_last=bool(raw.get("last")),
+        instead=raw.get("instead"),
+        unless=raw.get("unless"),
+        listed_in=raw.get("listed_in"),
     )
 
 

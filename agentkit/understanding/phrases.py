@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader, first_wide
-from agentkit.understanding.clause import SETTING, ClauseReader
+from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.heads import (
+    SETTING,
     Head,
     VerbTable,
     head_choices,
@@ -21,10 +22,11 @@ from agentkit.understanding.heads import (
     is_placed,
     is_verb_missed,
     verb_table,
+    with_led,
 )
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon, WordIndex
+from agentkit.understanding.lexicon import Lexicon, WordIndex, lexicons_of
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
@@ -62,7 +64,14 @@ BESIDE = "beside"
 class PhraseTier:
     """Cuts a sentence into known pieces and reads each clause; cached per home."""
 
-    def __init__(self, phrases: PhraseMap, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
+    def __init__(
+        self,
+        phrases: PhraseMap,
+        tools: Mapping[str, Tool],
+        words: Mapping[str, Words],
+        lexicons: HomeCache[Lexicon] | None = None,
+    ) -> None:
+        """`lexicons`: those that others use as well; None = of its own."""
         self._phrases, self._tools, self._words = phrases, tools, words
         self._acted_on = {t for rules in phrases.acts.values() for rule in rules for t in rule.types}
         self._verbs = {language: verb_table(w) for language, w in words.items()}
@@ -73,9 +82,8 @@ class PhraseTier:
             for listed in table.values()
             for w in listed
         )
-        said = {language: WordIndex(own) for language, own in words.items()}
         asked = {language: WordIndex(own, ask_entries) for language, own in words.items()}
-        self._lexicons = HomeCache(lambda view, own: Lexicon(view, own, said[own.language]))
+        self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
         self._ask_lexicons = HomeCache(lambda view, own: Lexicon(view, own, asked[own.language]))
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
@@ -100,16 +108,16 @@ class PhraseTier:
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
         whole = (c for c in raw if not has_value_as_other(c, modes) and not has_torn_kind(c, self._kind_words))
-        cuts = list(distinct(whole))
+        cuts = distinct(whole)
         if is_asked:
-            cuts = [cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut)]
+            cuts = (cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut))
         kinds = () if words.is_pieces_first else (BESIDE,)
-        cuts = [cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds)]
-        said = self._named_in(folded, view, words)
+        cuts = (cut for cut in cuts if not is_guarded(cut, folded, words, kinds=kinds))
+        cuts, again = itertools.tee(cuts)  # made one after the other: mostly the first ones tell what is meant
         found = (
-            self._first(cuts, TargetFinder(words, view, names), text.language, said)
+            self._first(cuts, TargetFinder(words, view, names), folded)
             or self._asked(folded, text.is_question, view, words)
-            or self._absent(cuts, TargetFinder(words, view, names, is_absent_fine=True), text.language, said)
+            or self._absent(again, TargetFinder(words, view, names, is_absent_fine=True), folded)
         )
         found = unrepeated(found, view)
         timings = {"phrases": (time.perf_counter() - start) * 1000}
@@ -118,17 +126,20 @@ class PhraseTier:
         why = "pieces: " + "; ".join(intent.tool for intent in found)
         return Understanding(Kind.CALLS, found, path="template", why=why, timings_ms=timings)
 
-    def _first(
-        self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
-    ) -> tuple[Intent, ...]:
-        """What the first cut means that is readable and passes over no device's name."""
+    def _first(self, cuts: Iterable[Sequence[Item]], targets: TargetFinder, folded: str) -> tuple[Intent, ...]:
+        """What the first cut means that is readable and passes over no device's name of the folded sentence."""
+        words, view = targets.words, targets.view
         reader = ClauseReader(self._phrases, self._tools, targets)
-        readings = (self._read(cut, reader, self._verbs[language]) for cut in cuts)
-        return next((found for found in readings if found and reaches_named(found, said, targets.view)), ())
+        readings = (found for cut in cuts if (found := self._read(cut, reader, self._verbs[words.language])))
+        if not (first := next(readings, ())):
+            return ()
+        said = self._named_in(folded, view, words)
+        return next((found for found in itertools.chain((first,), readings) if reaches_named(found, said, view)), ())
 
     def _named_in(self, folded: str, view: HomeView, words: Words) -> Named:
         """Names in a text of devices that can be acted on."""
-        return named_in(self.lexicon(view, words).mentions(folded), view, self._acted_on, words)
+        lexicon = self.lexicon(view, words)
+        return named_in(lexicon.mentions(folded), view, self._acted_on, words, lexicon.names)
 
     def passes_over(self, found: Understanding, text: Normalised, view: HomeView) -> bool:
         """Whether calls of another tier leave out a device whose name was said: 台灯 is no word for any light here."""
@@ -136,11 +147,9 @@ class PhraseTier:
         said = self._named_in(fold(text.text, words), view, words)
         return bool(found.intents) and not reaches_named(found.intents, said, view)
 
-    def _absent(
-        self, cuts: Sequence[tuple[Item, ...]], targets: TargetFinder, language: str, said: Named
-    ) -> tuple[Intent, ...]:
+    def _absent(self, cuts: Iterable[Sequence[Item]], targets: TargetFinder, folded: str) -> tuple[Intent, ...]:
         """Commands to kinds of devices that their rooms lack, or of which several fit: the resolver says so."""
-        found = self._first(cuts, targets, language, said)
+        found = self._first(cuts, targets, folded)
         is_unclear = any(i.selector.is_one for i in found)
         return () if any(select(i.selector, targets.view) for i in found) and not is_unclear else found
 
@@ -159,12 +168,11 @@ class PhraseTier:
         """What acts and values mean, as the app's data say."""
         return self._phrases
 
-    def read(self, cut: Sequence[Item], folded: str, view: HomeView, language: str) -> tuple[Intent, ...]:
-        """Read one cut of a folded sentence; empty if it does not make commands of this home."""
+    def reader(self, folded: str, view: HomeView, language: str) -> Callable[[Sequence[Item]], tuple[Intent, ...]]:
+        """Give what reads one cut of a folded sentence; empty if the cut does not make commands of this home."""
         words = self._words[language]
-        lexicon = self.lexicon(view, words)
-        finder = TargetFinder(words, view, lexicon.names)
-        return self._first([tuple(cut)], finder, language, self._named_in(folded, view, words))
+        finder = TargetFinder(words, view, self.lexicon(view, words).names)
+        return lambda cut: self._first([cut], finder, folded)
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
@@ -181,6 +189,8 @@ class PhraseTier:
         items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
             if len(heads) <= MAX_COMMANDS and (found := _best_split(items, heads, reader)):
+                return found
+            if (led := with_led(heads, items)) and (found := _best_split(items, led, reader)):
                 return found
         return ()
 

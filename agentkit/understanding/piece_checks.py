@@ -11,6 +11,7 @@ from agentkit.types import Intent
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import NameIndex
 from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.surname import is_surname
 from agentkit.understanding.words import Words
@@ -49,7 +50,7 @@ def has_too_many_verbs(mentions: Iterable[Item]) -> bool:
     return n_verbs > MAX_VERBS or n_commands > MAX_COMMANDS
 
 
-def named_in(mentions: Sequence[Item], view: HomeView, types: Collection[str], words: Words) -> Named:
+def named_in(mentions: Sequence[Item], view: HomeView, types: Collection[str], words: Words, names: NameIndex) -> Named:
     """Devices of some types that each name in a text may mean; one that is a word for a kind too may mean all of it.
 
     What is a word for a place or a verb too is no name for sure.
@@ -59,24 +60,28 @@ def named_in(mentions: Sequence[Item], view: HomeView, types: Collection[str], w
         spans.setdefault((m.start, m.end), []).append(m)
     named = (items for items in spans.values() if any(m.role is Role.NAME for m in items))
     sure = (items for items in named if all(m.role in _CALLED for m in items))
-    owners = (frozenset(d.id for m in items for d in _called(m, view, words) if d.type in types) for items in sure)
+    owners = (
+        frozenset(d.id for m in items for d in _called(m, view, words, names) if d.type in types) for items in sure
+    )
     return tuple(ids for ids in owners if ids)
 
 
-def _called(mention: Item, view: HomeView, words: Words) -> Iterator[Device]:
+def _called(mention: Item, view: HomeView, words: Words, names: NameIndex) -> Iterator[Device]:
     """The devices that a mention may mean."""
-    devices = view.named(mention.value) if mention.role is Role.NAME else view.devices
-    return (d for d in devices if _is_called(d, mention, words))
+    if mention.role is Role.NAME:
+        series = names.series.get(mention.value, ()) if mention.is_plural else ()
+        yield from (d for name in (mention.value, *series) for d in view.named(name))
+    else:
+        yield from (d for d in view.devices if _is_called(d, mention, words))
 
 
 def _is_called(device: Device, mention: Item, words: Words) -> bool:
-    """Whether a mention may mean a device: by its name, its kind or its class."""
-    if mention.role is Role.NAME:
-        return mention.value in device.names
+    """Whether a mention may mean a device: by its kind or its class."""
     kind, _, device_class = mention.value.partition(".")
+    if mention.role is Role.PART or device.type != kind:
+        return False
     listed = words.device_classes.get(mention.value, ())
-    is_classed = device_class in ("", device.device_class) or any(has_word(n, w) for n in device.names for w in listed)
-    return mention.role is not Role.PART and device.type == kind and is_classed
+    return device_class in ("", device.device_class) or any(has_word(n, w) for n in device.names for w in listed)
 
 
 def reaches_named(found: Sequence[Intent], said: Named, view: HomeView) -> bool:

@@ -17,12 +17,13 @@ from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
 from agentkit.understanding.guard import guard_any
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.mention import find_targets
+from agentkit.understanding.mention import mere_targets, targets_among
 from agentkit.understanding.names import place_names
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import MAX_COMMANDS
 from agentkit.understanding.selecting import select
+from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -83,8 +84,9 @@ class Proposer:
     def _named_alone(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Device, ...]:
         """The few devices that a text names by name or room, and nothing else; empty if it says more."""
         types = tuple(dict.fromkeys(t for tool in self.tools.values() if not tool.is_query for t in tool.types))
-        for device_type in types:
-            found = find_targets(text.text, (device_type,), view, words, lexicon)
+        readings, finder = list(mere_targets(text.text, words, lexicon)), TargetFinder(words, view, lexicon.names)
+        for device_type in types if readings else ():
+            found = targets_among((device_type,), readings, finder)
             is_told = len(found) == 1 and _is_named(Intent("", {}, found[0]))
             devices = select(found[0], view) if is_told else ()
             if 0 < len(devices) <= MAX_INTENTS and fold(text.text, words) not in place_names(view, words):
@@ -97,10 +99,11 @@ class Proposer:
         known, n_unknown = _known(folded, lexicon.mentions(folded))
         if n_unknown > MAX_UNKNOWN and not is_hinted:
             return ()
+        read = self.phrases.reader(known, view, words.language)
         for cut in lexicon.cuts(known):
             if not any(i.role in _THINGS for i in cut) or _has_kind_for_name(cut, known, lexicon):
                 continue
-            found = self.phrases.read(cut, known, view, words.language)
+            found = read(cut)
             if n_unknown > MAX_UNKNOWN_OF_KIND and not is_hinted and not all(_is_named(i) for i in found):
                 continue
             if found and len(found) <= MAX_INTENTS and not any(self.tools[i.tool].is_query for i in found):
@@ -133,9 +136,9 @@ class Proposer:
     def _lacking(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
         """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
         folded = fold(text.text, words)
-        verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold(p.split("…")[0], words))}, key=len)
+        verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold_listed(p.split("…")[0], words))}, key=len)
         for verb in (v for v in reversed(verbs) if _starts(folded, v)):
-            can_lack_topic = verb in {fold(w, words) for w in words.talk.sets}
+            can_lack_topic = verb in {fold_listed(w, words) for w in words.talk.sets}
             if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon, can_lack_topic):
                 return found
         return ()
@@ -144,14 +147,15 @@ class Proposer:
         self, rest: str, view: HomeView, words: Words, lexicon: Lexicon, can_lack_topic: bool
     ) -> tuple[Intent, ...]:
         """The call for what a command without its verb names, by the topic said or the usual value of its kind."""
-        topics = [(t, fold(w, words)) for t, listed in words.topics.items() for w in listed]
+        topics = [(t, fold_listed(w, words)) for t, listed in words.topics.items() for w in listed]
         said = next(((t, w) for t, w in sorted(topics, key=lambda x: -len(x[1])) if _has(rest, w)), None)
         if said is None and not can_lack_topic:
             return ()
         rest = rest if said is None else _without(rest, said[1])
-        for rule in self.phrases.phrases.values:
+        readings, finder = list(mere_targets(rest, words, lexicon)), TargetFinder(words, view, lexicon.names)
+        for rule in self.phrases.phrases.values if readings else ():
             is_meant = rule.topic == said[0] if said is not None else rule.value == "number" and not rule.needs_topic
-            if is_meant and rest.strip() and (found := find_targets(rest, rule.types, view, words, lexicon)):
+            if is_meant and (found := targets_among(rule.types, readings, finder)):
                 return (Intent(rule.tool, {}, found[0]),)
         return ()
 

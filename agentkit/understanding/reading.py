@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hassil.recognize import RecognizeResult
 
 from agentkit.types import Args, Intent, Kind, Selector, Understanding
 from agentkit.understanding.guard import guard
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
@@ -29,6 +30,8 @@ class Reader:
 
     templates: TemplateMap
     tools: Mapping[str, Tool]
+    _ends: HomeCache[frozenset[str]] = field(default_factory=lambda: HomeCache(_folded_names))
+    """Names of the home as texts may end with them."""
 
     def read(self, result: RecognizeResult, view: HomeView, words: Words) -> Understanding:
         """The calls, the refusal or the sentence that a match stands for; kind NONE if it cannot be meant."""
@@ -41,7 +44,7 @@ class Reader:
             kind = Kind.REFUSE if rules[0].kind == "refuse" else Kind.SAY
             values = {"words": result.original_text, "type": self._acted_on(view)}
             return Understanding(kind, (), rules[0].reply_key, values, "template", why)
-        if _is_guarded(result, words, view) or _is_unclear(result, rules, words):
+        if _is_guarded(result, words, lambda: self._ends.get(view, words)) or _is_unclear(result, rules, words):
             return _NOTHING
         selector = _selector(result, slots, view, words)
         slots = {**slots, **_with_kind(result, rules, words)}
@@ -149,7 +152,12 @@ def _says(folded: str, phrases: Sequence[str]) -> bool:
     return any((p in folded) if not p.isascii() else (f" {p} " in folded) for p in phrases)
 
 
-def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
+def _folded_names(view: HomeView, words: Words) -> frozenset[str]:
+    names = (n for named in (view.areas, view.floors, view.devices) for thing in named for n in thing.names)
+    return frozenset(fold(n, words) for n in names)
+
+
+def _is_guarded(result: RecognizeResult, words: Words, names: Callable[[], Iterable[str]]) -> bool:
     """Whether free text swallowed a time, condition or negation, is a mere pronoun, or ends with a place or device."""
     free = [e for e in result.entities_list if e.is_wildcard]
     texts = [fold(e.text, words) for e in free]
@@ -160,8 +168,7 @@ def _is_guarded(result: RecognizeResult, words: Words, view: HomeView) -> bool:
         return True
     if not open_ended:
         return False
-    names = (n for named in (view.areas, view.floors, view.devices) for thing in named for n in thing.names)
-    ends = [fold(n, words) for n in names]
+    ends = names()
     return any(_ends_with(text, end) for _, text in open_ended for end in ends)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.shortlist import distance
 from agentkit.understanding.sound import Mended
 from agentkit.understanding.words import Words
 
@@ -24,13 +23,12 @@ def repair(folded: str, lexicon: Lexicon, words: Words) -> Mended | None:
     slips = {slip: meant for meant, listed in words.slips.items() for slip in listed}
     mended: dict[str, str] = {}
     for word in unknown:
-        near = [slips[word]] if word in slips else [v for v in lexicon.vocabulary if _is_near(word, v)]
+        near = [slips[word]] if word in slips else _near(word, lexicon)
         if len(near) != 1:
             return None
         mended[word] = near[0]
     return Mended(" ".join(mended.get(w, w) for w in pieces), is_exact=slips.keys() >= set(unknown))
 
 
-def _is_near(word: str, known: str) -> bool:
-    is_long = len(word) >= _SHORTEST and len(known) >= _SHORTEST
-    return is_long and abs(len(word) - len(known)) <= 1 and distance(word, known, limit=1) == 1
+def _near(word: str, lexicon: Lexicon) -> list[str]:
+    return [known for known in lexicon.near.of(word) if len(word) >= _SHORTEST and len(known) >= _SHORTEST]

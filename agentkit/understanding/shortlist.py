@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Device
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon, terms_of
+from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.words import Words
 
@@ -30,8 +30,11 @@ def shortlist(text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) 
     """Rank the devices by the words of their name, room and kind that the sentence holds."""
     folded = fold(text.text, words)
     evidence = _telling(folded, lexicon)
-    near = _Nearness(folded)
-    scored = [(_score(d, evidence, near, view, lexicon), n, d) for n, d in enumerate(view.devices)]
+    said, terms, here = _Said.of(folded, evidence, view, lexicon), lexicon.terms.of_device, view.speaker_area
+    scored = (
+        (said.score(d, terms[d.id], is_near=d.area is not None and d.area == here), n, d)
+        for n, d in enumerate(view.devices)
+    )
     best = sorted((row for row in scored if row[0] > 0), key=lambda row: (-row[0], row[1]))
     devices = tuple(d for _, _, d in best[:MAX_DEVICES])
     nearly = tuple(Item(Role.NAME, d.name, 0, 0) for score, _, d in best[:1] if score >= _NEARLY_NAMED)
@@ -54,33 +57,8 @@ def is_wish(text: Normalised, words: Words, lexicon: Lexicon) -> bool:
 
 def is_nearly_said(device: Device, folded: str, lexicon: Lexicon) -> bool:
     """Whether every word of one of the device's names stands in the sentence, at most one slip of hearing apart."""
-    near = _Nearness(folded)
-    return any(terms and all(map(near.has, terms)) for terms in lexicon.terms[device.id])
-
-
-class _Nearness:
-    """Which words are said or nearly said in one sentence; remembers what it has compared."""
-
-    def __init__(self, folded: str) -> None:
-        self._said = set(terms_of(folded))
-        self._by_length: dict[int, list[str]] = {}
-        for said in self._said:
-            if said[:1].isalpha():
-                self._by_length.setdefault(len(said), []).append(said)
-        self._known: dict[str, bool] = {}
-
-    def has(self, term: str) -> bool:
-        """Whether a word was said, or one that differs by one slip of hearing."""
-        if term not in self._known:
-            self._known[term] = term in self._said or self._is_near(term)
-        return self._known[term]
-
-    def _is_near(self, term: str) -> bool:
-        """Whether a word was said that is one slip of speech recognition apart; numbers and short words never are."""
-        if not (term.isascii() and term.isalpha() and len(term) >= 4):
-            return False
-        lengths = range(len(term) - 1, len(term) + 2)
-        return any(_is_one_edit(term, said) for n in lengths for said in self._by_length.get(n, ()))
+    said = lexicon.terms.said_in(folded)
+    return any(terms and said.issuperset(terms) for terms in lexicon.terms.of_names[device.id])
 
 
 def _telling(folded: str, lexicon: Lexicon) -> tuple[Item, ...]:
@@ -89,35 +67,40 @@ def _telling(folded: str, lexicon: Lexicon) -> tuple[Item, ...]:
     return tuple(m for m in mentions if m.role in _TELLING or (has_act and m.role is Role.ALL))
 
 
-def _score(device: Device, evidence: Iterable[Item], near: _Nearness, view: HomeView, lexicon: Lexicon) -> float:
-    values = {(m.role, m.value) for m in evidence}
-    score = 8.0 * any((Role.NAME, n) in values for n in device.names)
-    score += 3.0 * ((Role.AREA, device.area) in values)
-    area = view.area(device.area)
-    score += 2.0 * (area is not None and (Role.FLOOR, area.floor) in values)
-    score += 2.0 * ((Role.KIND, device.type) in values)
-    score += 2.0 * any(r is Role.CLASS and v.partition(".")[0] == device.type for r, v in values)
-    terms = {t for name in lexicon.terms[device.id] for t in name}
-    score += 2.0 * sum(map(near.has, terms)) / max(len(terms), 1)
-    if score >= _NEARLY_NAMED and device.area is not None and device.area == view.speaker_area:
-        score += 0.5
-    return score if score >= 1.0 else 0.0
+@dataclass(frozen=True)
+class _Said:
+    """What of a home a sentence speaks of."""
 
+    names: frozenset[str]
+    areas: frozenset[str]
+    on_floors: frozenset[str]
+    """Areas of the floors that were mentioned."""
+    kinds: frozenset[str]
+    of_classes: frozenset[str]
+    """Types of the classes of devices that were mentioned."""
+    terms: frozenset[str]
+    """Words that were said or nearly said."""
 
-def _is_one_edit(left: str, right: str) -> bool:
-    """Whether one letter put in, left out or exchanged makes one of the other."""
-    at = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
-    left, right = left[at:], right[at:]
-    return left[1:] == right[1:] or left == right[1:] or left[1:] == right
+    @classmethod
+    def of(cls, folded: str, evidence: Sequence[Item], view: HomeView, lexicon: Lexicon) -> _Said:
+        def values(role: Role) -> frozenset[str]:
+            return frozenset(m.value for m in evidence if m.role is role)
 
+        return cls(
+            values(Role.NAME),
+            values(Role.AREA),
+            frozenset(view.areas_of(values(Role.FLOOR))),
+            values(Role.KIND),
+            frozenset(c.partition(".")[0] for c in values(Role.CLASS)),
+            lexicon.terms.said_in(folded),
+        )
 
-def distance(left: str, right: str, *, limit: int) -> int:
-    """Edits between two words; anything past the limit is limit + 1."""
-    row = list(range(len(right) + 1))
-    for i, a in enumerate(left, start=1):
-        before, row[0] = row[0], i
-        for j, b in enumerate(right, start=1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (a != b))
-        if min(row) > limit:
-            return limit + 1
-    return min(row[-1], limit + 1)
+    def score(self, device: Device, terms: frozenset[str], *, is_near: bool) -> float:
+        """How much of a device was said; `terms` are the words of its names. `is_near`: in the speaker's room."""
+        score = 8.0 * (not self.names.isdisjoint(device.names)) + 3.0 * (device.area in self.areas)
+        score += 2.0 * (device.area in self.on_floors)
+        score += 2.0 * (device.type in self.kinds) + 2.0 * (device.type in self.of_classes)
+        score += 2.0 * len(terms & self.terms) / max(len(terms), 1)
+        if score >= _NEARLY_NAMED and is_near:
+            score += 0.5
+        return score if score >= 1.0 else 0.0

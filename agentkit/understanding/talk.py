@@ -25,6 +25,10 @@ class Talk:
     """Whole utterances that want more of the last relative change."""
     also: Patterns = ()
     """Frames around a place or device for which the last thing holds too; group "rest" is what they stand around."""
+    others: tuple[str, ...] = ()
+    """Whole utterances that mean what is like the device just spoken of ("the other one")."""
+    there: Mapping[str, str] = field(default_factory=dict)
+    """Pattern that points at the room of the last turn ("in there") → how its name stands there, as {room}."""
     corrections: Patterns = ()
     """Frames around what was meant instead of what was just done; group "rest"."""
     asides: Patterns = ()
@@ -108,6 +112,9 @@ def _read(key: str, value: Any) -> Any:
     if key == "says":
         table = _of(Mapping, "a mapping", key, value)
         return {str(k): tuple(_pattern(key, t) for t in _texts(f"{key}.{k}", v)) for k, v in table.items()}
+    if key == "there":
+        table = _of(Mapping, "a mapping", key, value)
+        return {_pattern(key, str(k)).pattern: _with_room(f"{key}.{k}", v) for k, v in table.items()}
     if key == "hints":
         table = _of(Mapping, "a mapping", key, value)
         return {_pattern(key, str(k)).pattern: _word(f"{key}.{k}", v) for k, v in table.items()}
@@ -138,6 +145,13 @@ def _of(kind: Any, name: str, key: str, value: Any) -> Any:
     if not isinstance(value, kind):
         raise ValueError(f"{key} is {describe(value)}, wanted {name}")
     return value
+
+
+def _with_room(key: str, value: Any) -> str:
+    text = _word(key, value)
+    if text.count("{room}") != 1 or text.count("{") + text.count("}") != 2:
+        raise ValueError(f"{key}: {text!r}, wanted {{room}} once in it")
+    return text
 
 
 def _frame(text: str) -> str:

@@ -145,14 +145,17 @@ class TargetFinder:
 
     def _named(self, group: Group, selector: Selector) -> Selector | None:
         names = group.of(Role.NAME)
-        found = select(replace(selector, names=names), self.view)
+        is_plural = any(i.is_plural for i in group.items if i.role is Role.NAME)  # "the wall lights" called wall light
+        series = self.names.series.get(names[0], ()) if is_plural else ()
+        found = select(replace(selector, names=(*names, *series)), self.view)
         if not found:
             roomless = select(replace(selector, names=names, areas=(), floors=()), self.view)
             found = tuple(d for d in roomless if d.area is None)
         if len(names) > 1 or not found or not self._is_all_of(group, found):
             return None
         types = tuple(dict.fromkeys(d.type for d in found))
-        is_plural = any(i.is_plural for i in group.items if i.role is Role.NAME)  # "the wall lights" called wall light
+        if series:
+            return Selector(device_ids=tuple(d.id for d in found), types=types)
         return replace(selector, names=names, types=types, is_all=selector.is_all or is_plural)
 
     def _is_all_of(self, group: Group, found: Sequence[Device]) -> bool:

@@ -44,7 +44,7 @@ _RULE = Keys(
 )
 _ACT = Keys(
     {
-        **dict.fromkeys(("tool", "topic", "amount", "unit", "area_argument"), WORD),
+        **dict.fromkeys(("tool", "topic", "amount", "unit", "area_argument", "instead", "unless", "listed_in"), WORD),
         **dict.fromkeys(("types", "called"), WORDS),
         **dict.fromkeys(("negative", "implied", "named", "loose", "sweeping", "last"), FLAG),
         "set": MapOf(Anything()),
@@ -67,6 +67,7 @@ _PHRASES = Keys(
     {
         "acts": MapOf(ListOf(_ACT)),
         "further": MapOf(ListOf(_ACT)),
+        "idle": MapOf(ListOf(_ACT)),
         "values": ListOf(_VALUE),
         "opposites": ListOf(WORDS),
         "naming": WORDS,

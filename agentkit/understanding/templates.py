@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hassil.intents import SlotList
+from hassil.intents import Intents, SlotList
 from hassil.recognize import RecognizeResult, recognize_ranked
 
 from agentkit.types import Kind, Understanding
@@ -66,16 +66,28 @@ class TemplateTier:
         """Matches in order of trust; a pack is asked only when the ones before it gave nothing that counts."""
         words = self._words[text.language]
         lists: dict[str, SlotList] = {**self._lists.get(view, words).for_text(text.text)}
+        spellings = dict.fromkeys([text.text, fold(text.text, words), in_digits(text.text)])
         for pack in self._packs_of(text.language):
-            for spelling in dict.fromkeys([text.text, fold(text.text, words), in_digits(text.text)]):
-                yield from recognize_ranked(
-                    spelling,
-                    pack.narrowed(spelling, lists),
-                    slot_lists=lists,
-                    intent_context={"area": SPEAKER},
-                    language=pack.name.split("-")[0],
-                    best_slot_name="name",
-                )
+            barren: set[str] = set()  # what matched nothing does not match in other case either
+            for spelling in spellings:
+                if (haystack := pack.haystack(spelling)) in barren:
+                    continue
+                narrowed = pack.left_by(haystack, lists)
+                found = self._recognised(spelling, narrowed, lists, pack) if narrowed.intents else []
+                yield from found
+                barren |= set() if found else {haystack}
+
+    def _recognised(
+        self, text: str, intents: Intents, lists: dict[str, SlotList], pack: Pack
+    ) -> Sequence[RecognizeResult]:
+        return recognize_ranked(
+            text,
+            intents,
+            slot_lists=lists,
+            intent_context={"area": SPEAKER},
+            language=pack.name.split("-")[0],
+            best_slot_name="name",
+        )
 
     def _packs_of(self, language: str) -> tuple[Pack, ...]:
         if language not in self._packs:

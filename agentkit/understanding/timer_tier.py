@@ -207,6 +207,7 @@ def _read_alarm(text: Normalised, reading: Reading, words: Words, view: HomeView
         args["time"] = when.spec()
     if "cancel" in inner.acts:
         is_all = "all" in inner.acts or (reading.is_many and not args)
+        args["kind"] = "reminder" if inner.names_anything else "alarm"
         return _calls(Intent("cancel_alarm", args | ({"scope": "all"} if is_all else {})))
     is_asked = "status" in inner.acts and ("set" not in inner.acts or "set" not in inner.first)
     if is_asked or (text.is_question and not text.is_request):

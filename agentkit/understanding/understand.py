@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from agentkit.types import Intent, Kind, Understanding
+from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
+from agentkit.understanding.at_value import AtValueReader
 from agentkit.understanding.choosing import (
-    at_value,
     is_as_good,
-    is_complete,
+    is_plain_query,
     is_question,
     is_weak,
     singled,
@@ -24,6 +24,7 @@ from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, without_here
+from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.negative import signed, unsigned
@@ -35,6 +36,7 @@ from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
+from agentkit.understanding.remarks import offered, without_remarks
 from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -43,7 +45,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
 from agentkit.understanding.wide import is_of_one, is_plain_question, is_wider
-from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
 from agentkit.understanding.words import Words
 
 
@@ -73,10 +75,12 @@ class Understander:
         tools: Mapping[str, Tool],
         model: Model | None = None,
         is_model_alone: bool = False,
+        lexicons: HomeCache[Lexicon] | None = None,
     ) -> None:
+        """`lexicons`: those that the model uses as well; None = of its own."""
         self._words, self._tools = words, tools
         self._templates = TemplateTier(templates, tools, words)
-        self._phrases = PhraseTier(templates.phrases, tools, words)
+        self._phrases = PhraseTier(templates.phrases, tools, words, lexicons)
         self._questions = QuestionTier(templates.phrases, tools, words)
         self._refuser = Refuser(self._phrases, Proposer(self._phrases, tools, words), templates.phrases.naming, words)
         self._model = model
@@ -116,6 +120,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        text = without_remarks(text, words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := self._meanwhile(text, view, words)).kind in (Kind.CALLS, Kind.ASK):
@@ -125,6 +130,7 @@ class Understander:
         if cold is not None:
             return cold
         found = self._understand(text, view, words)
+        found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
         if count is None or is_question(found, self._tools):
             return found
@@ -141,6 +147,9 @@ class Understander:
         """Understand a sentence whatever it counts."""
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
+        if words.modifiers and is_noun_phrase(text, self._phrases.lexicon(view, words), words):
+            values = {"words": text.text}
+            return Understanding(Kind.REFUSE, (), "not_understood", values, "none", "its verb only tells which")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
             return self._not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
@@ -156,7 +165,8 @@ class Understander:
         if not is_question(found, self._tools) and found.intents:
             hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
-        found = finished(found, text, view, words, self._phrases.phrases, self._tools)
+        lexicon = self._phrases.lexicon(view, words)
+        found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _match(self, text: Normalised, view: HomeView) -> Understanding:
@@ -175,7 +185,7 @@ class Understander:
             return first
         first = Understanding(Kind.NONE, timings_ms=first.timings_ms) if is_sure else first
         second = self._phrases.match(text, view) if quick is None else quick
-        is_answered = any(self._is_plain_query(i) for i in first.intents) and first.reply_key != NO_DEVICE
+        is_answered = any(is_plain_query(i, self._tools) for i in first.intents) and first.reply_key != NO_DEVICE
         chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
         if second.kind is Kind.NONE and not is_answered:
             second = self._questions.match(text, view)
@@ -204,26 +214,15 @@ class Understander:
         lexicon = self._phrases.lexicon(view, words)
         if text.taken_back:
             return corrected(text, self._match, lexicon, words, view, self._tools)
-        found = self._at_value(text, view) or self._match(text, view)
-        if found.kind is Kind.NONE:
-            found = Excluder(self._match, lexicon, words, view).read(text)
-        if found.kind is Kind.NONE:
-            found = ReasonReader(self._match, lexicon, words, view, self._tools).read(text)
+        found = Understanding(Kind.NONE)
+        for read in (
+            AtValueReader(self._match, words, view, self._tools).read,
+            lambda said: self._match(said, view),
+            Excluder(self._match, lexicon, words, view).read,
+            ReasonReader(self._match, lexicon, words, view, self._tools).read,
+        ):
+            found = read(text) if found.kind is Kind.NONE else found
         return found
-
-    def _at_value(self, text: Normalised, view: HomeView) -> Understanding | None:
-        """Ask about "keep the hall at 21": the rest makes no sense without the number, so that it is hardly an hour."""
-        words = self._words[text.language]
-        bare, valued = at_value(text, words)
-        if valued is None or is_complete(self._match(bare, view), self._tools):
-            return None
-        found = self._match(valued, view)
-        return replace(found, needs_confirmation=True) if is_complete(found, self._tools) else None
-
-    def _is_plain_query(self, intent: Intent) -> bool:
-        """Whether a template reads a state; a value may belong to another device than the one that was named."""
-        tool = self._tools.get(intent.tool)
-        return tool is not None and tool.is_query and "attribute" not in intent.args
 
     def _timers(self, text: Normalised, view: HomeView) -> Understanding:
         start = time.perf_counter()
@@ -231,7 +230,7 @@ class Understander:
         timings = {"timers": (time.perf_counter() - start) * 1000}
         if any(i.tool not in self._tools for i in found.intents):
             return Understanding(Kind.NONE, timings_ms=timings)
-        if any(i.tool in ("cancel_alarm", "alarm_status") and not i.args for i in found.intents):
+        if any(i.tool in ("cancel_alarm", "alarm_status") and set(i.args) <= {"kind"} for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
             is_asked = is_plain_question(device, text, self._words[text.language], self._tools)

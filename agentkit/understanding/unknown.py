@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from agentkit.understanding.entries import VALUES, Item, Role
-from agentkit.understanding.evidence import read_sentence, verbs_said
+from agentkit.understanding.evidence import read_sentence
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.words import Words
 
@@ -23,7 +23,7 @@ def unknown_name(text: str, lexicon: Lexicon, words: Words, naming_acts: Collect
     sentence = read_sentence(text, lexicon, words)
     folded, mentions = sentence.folded, sentence.mentions
     verbs = [m for m in mentions if m.role is Role.ACT]
-    acts = verbs_said(sentence, words)
+    acts = sentence.verbs
     is_naming = bool(acts) and not acts[0].isdisjoint(naming_acts)
     is_led = bool(verbs) and _is_command(verbs[0], folded)
     if not is_led and not (folded.isascii() and not any(m.role in _SAYS for m in mentions)):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentkit.types import Understanding
-from agentkit.understanding.entries import Role
+from agentkit.understanding.entries import PLACES, TARGETS, Item, Role
 from agentkit.understanding.guard import GuardHit, guard, is_mixed
 from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.lexicon import Lexicon
@@ -37,6 +37,29 @@ def past(text: Normalised, words: Words) -> GuardHit | None:
     said = simplify(spell(text.original))
     found = next((hit for pattern in words.past if (hit := pattern.search(said))), None)
     return None if found is None else GuardHit("question", found[0].strip(" ,.!;"))
+
+
+def is_noun_phrase(text: Normalised, lexicon: Lexicon, words: Words) -> bool:
+    """Whether the only verb of a text tells which thing is meant: 打扫干净的房间 is a room, and no wish to clean."""
+    folded = fold(text.text, words)
+    for particle in words.modifiers if not text.is_question else ():
+        head, _, tail = folded.rpartition(particle)
+        before = [m for m in lexicon.mentions(head) if m.role is not Role.FILLER] if head and tail else []
+        last = [m for m in before if m.end == len(head)]
+        verbs = [m for m in before if m.role is Role.ACT]
+        places = {m.start for m in before if m.role in PLACES}
+        if not last or not verbs or any(m.start not in places for m in before if m.end <= verbs[0].start):
+            continue
+        is_topic = any(m.role is Role.TOPIC and m.start == verbs[-1].end for m in last)
+        if (is_topic or any(m in verbs for m in last)) and _is_thing(lexicon.mentions(tail), tail):
+            return True
+    return False
+
+
+def _is_thing(mentions: Sequence[Item], text: str) -> bool:
+    """Whether a text is nothing but a word for a thing or place."""
+    whole = [m for m in mentions if m.start == 0 and m.end == len(text)]
+    return any(m.role in TARGETS for m in whole) and not any(m.role is Role.ACT for m in whole)
 
 
 def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, words: Words) -> GuardHit | None:

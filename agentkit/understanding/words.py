@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from agentkit.understanding.time_words import TimeWords
 from agentkit.understanding.timer_words import TimerWords
 from agentkit.yaml_lines import describe, read_keys
 
+_ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
 Table = Mapping[str, tuple[str, ...]]
 
 
@@ -133,6 +134,12 @@ class Words:
     """Words after which the speaker starts over ("no, I mean"); what stood before them does not count."""
     asides: tuple[re.Pattern[str], ...] = ()
     """What the speaker does meanwhile ("while I am away"): a command is read without it and asked about."""
+    modifiers: tuple[str, ...] = ()
+    """Particles that make what stands before them tell which: a verb before one commands nothing (关掉的灯)."""
+    remarks: tuple[re.Pattern[str], ...] = ()
+    """What may be only said and not wished ("it is dark outside"): what it would mean is asked about."""
+    offers: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of a whole sentence that nothing understood → the command it may stand for, with its groups in braces."""
     exclusions: tuple[re.Pattern[str], ...] = ()
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
@@ -171,25 +178,8 @@ class Words:
     """What readers of these words have made of whole lists, by a name of their own."""
 
 
-_PATTERNS = (*("polite", "asides", "corrections", "exclusions", "past", "told", "forbids", "reasons", "apart_reasons"),)
-_TABLES = (
-    *(
-        "kinds",
-        "rooms",
-        "device_classes",
-        "guises",
-        "items",
-        "place_synonyms",
-        "called_by_place",
-        "stand_ins",
-        "verbs",
-        "states",
-        "topics",
-        "units",
-    ),
-    *("colors", "modes", "levels", "whites", "grades"),
-    *("questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
-)
+_PATTERNS = frozenset(f.name for f in fields(Words) if f.type == "tuple[re.Pattern[str], ...]")
+_TABLES = frozenset(f.name for f in fields(Words) if f.type == "Table")
 
 
 def read_words(raw: Mapping[str, Any], *, language: str, path: Path | str = "words") -> Words:
@@ -206,6 +196,8 @@ def _read(key: str, value: Any) -> Any:
         return value
     if key in ("guards", "no_things"):
         return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+    if key == "offers":
+        return {_offer(k, v): str(v) for k, v in _mapping(key, value).items()}
     if key in _PATTERNS:
         return _patterns(key, value)
     if key in _TABLES:
@@ -236,9 +228,22 @@ def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
 
 
 def _list(key: str, value: Any) -> tuple[str, ...]:
+    return tuple(phrase for text in _texts(key, value) for phrase in spelled_out(text))
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"{key} is {describe(value)}, wanted a list of words")
     return tuple(_word(f"{key}[{index}]", x) for index, x in enumerate(value))
+
+
+def spelled_out(phrase: str) -> Iterator[str]:
+    """Every phrase that one with alternatives in brackets stands for: "(sweep|mop) the floor"."""
+    if (found := _ALTERNATIVES.search(phrase)) is None:
+        yield phrase
+        return
+    for part in found[1].split("|"):
+        yield from spelled_out(" ".join(f"{phrase[: found.start()]}{part}{phrase[found.end() :]}".split()))
 
 
 def _word(key: str, value: Any) -> str:
@@ -247,9 +252,21 @@ def _word(key: str, value: Any) -> str:
     return str(value)
 
 
+def _offer(pattern: Any, command: Any) -> str:
+    """The pattern, whose groups the command may name."""
+    found = _patterns("offers", [pattern])[0]
+    try:
+        _word("offers", command).format(**dict.fromkeys(found.groupindex, ""))
+    except (KeyError, IndexError, ValueError) as err:
+        raise ValueError(
+            f"offers: {command!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
+        ) from err
+    return found.pattern
+
+
 def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
     found = []
-    for text in _list(key, value):
+    for text in _texts(key, value):
         try:
             found.append(re.compile(text, re.IGNORECASE))
         except (re.error, RecursionError, OverflowError) as err:

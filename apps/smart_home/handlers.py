@@ -36,7 +36,8 @@ Reasons of a refusal (all have name, device_id):
     empty_query      –
     not_playing      –
     jammed           –
-    no_timer, no_alarm, no_such_alarm, no_plan, no_announcer, no_time, time_past, timer_too_long   –
+    no_timer, no_alarm, no_such_alarm, no_reminder, no_such_reminder, no_plan, no_announcer, no_time, time_past,
+    timer_too_long   –
     no_such_timer    name or duration
     timer_paused, timer_running   –
     timer_too_short  name, left

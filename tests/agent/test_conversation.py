@@ -370,6 +370,28 @@ def test_wrong_codes_are_counted_over_a_restart(app: App, monkeypatch: pytest.Mo
     assert CODE not in (tmp_path / "pin.json").read_text()
 
 
+LATER = "1" + "0" * 400
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", "3"),
+        '{"n_wrong": 0, "locked_s": 300, "n_locks": 1, "until": ' + LATER + "}",
+        '{"n_wrong": 0, "locked_s": 300, "n_locks": 1}',
+        '{"n_wrong": 0, "locked_s": 300, "n_locks": 1, "until": NaN}',
+    ],
+)
+def test_a_lock_whose_end_nobody_knows_holds_for_its_length(tmp_path: Path, text: str) -> None:
+    file, clock = tmp_path / "pin.json", Clock()
+    file.write_text(text)
+    lock = PinLock(CODE, clock, PinMemory(file))
+    clock.now += 299
+    assert lock.is_locked
+    clock.now += 2
+    assert not lock.is_locked
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"n_wrong": "0"}', '{"n_wrong": 0, "locked_s": -5, "n_locks": 0}'])
 def test_a_file_of_wrong_codes_that_cannot_be_read_locks(tmp_path: Path, text: str) -> None:
     file, clock = tmp_path / "pin.json", Clock()
@@ -380,6 +402,30 @@ def test_a_file_of_wrong_codes_that_cannot_be_read_locks(tmp_path: Path, text: s
     clock.now += 301
     assert lock.try_code(CODE)
     assert not PinLock(CODE, clock, PinMemory(file)).is_locked
+
+
+@pytest.mark.parametrize(
+    ("passed_s", "left_s"),
+    [
+        (0, 300),
+        (100, 200),
+        (299, 1),
+        (301, 0),
+        (-1e6, 300),  # the clock was set back
+    ],
+)
+def test_a_lock_ends_when_it_would_have_without_a_restart(tmp_path: Path, passed_s: float, left_s: float) -> None:
+    file, start = PinMemory(tmp_path / "pin.json"), 1.7e9
+    lock = PinLock(CODE, Clock(), file, lambda: start)
+    for _ in range(3):
+        lock.try_code("0000")
+    clock = Clock()
+    again = PinLock(CODE, clock, file, lambda: start + passed_s)
+    clock.now += max(0, left_s - 0.5)
+    assert again.is_locked is (left_s > 0)
+    clock.now += 1
+    assert not again.is_locked
+    assert again.try_code(CODE)
 
 
 @pytest.mark.parametrize("text", ["do the usual bedtime routine", "my usual, please", "set the lights like always"])

@@ -3,6 +3,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 
 import pytest
 
@@ -62,3 +64,34 @@ def test_without_time_left_nothing_is_started() -> None:
     started: list[int] = []
     assert Runner().call("key", lambda: started.append(1), timeout_ms=0).problem == "timeout"
     assert started == []
+
+
+def test_calls_after_each_other_share_a_thread_that_ends_when_no_more_come() -> None:
+    runner = Runner(linger_s=0.05)
+    threads = [runner.call(f"key {n}", threading.current_thread, timeout_ms=2000).value for n in range(5)]
+    assert len({t.ident for t in threads}) == 1
+    assert threads[0].name == "agentkit key 4"
+    threads[0].join(5)
+    assert not threads[0].is_alive()
+    assert runner.call("key", lambda: "still there", timeout_ms=2000).value == "still there"
+
+
+def test_a_call_beside_one_that_hangs_has_a_thread_of_its_own(release: threading.Event) -> None:
+    runner = Runner()
+    assert problems(runner, release, 1) == ["timeout"]
+    assert runner.call("other", lambda: 1, timeout_ms=2000).value == 1
+    assert runner.hung() == {"key": 1}
+
+
+def test_what_a_function_leaves_behind_in_its_thread_does_not_meet_the_next_one() -> None:
+    kept: ContextVar[str] = ContextVar("kept", default="clean")
+    runner = Runner()
+    runner.call("key", lambda: kept.set("used"), timeout_ms=2000)
+    assert runner.call("key", kept.get, timeout_ms=2000).value == "clean"
+
+
+def test_calls_from_many_threads_all_come_back() -> None:
+    runner = Runner()
+    with ThreadPoolExecutor(8) as pool:
+        ran = list(pool.map(lambda n: runner.call("key", lambda: n, timeout_ms=5000).value, range(200)))
+    assert ran == list(range(200))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agentkit.config import App
+from agentkit.devices.adapter import Area, Device
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import amend
 from agentkit.understanding.home_view import HomeView
@@ -50,7 +51,11 @@ def ask(app: App, words: dict[str, Words], templates: TemplateMap, home: HomeVie
     """Understand a sentence with the words about the conversation, which tell where a command begins."""
     talking = {k: replace(w, talk=read_talk(app.dialogue[k])) for k, w in words.items()}
     understander = Understander(words=talking, templates=templates, tools=app.tools)
-    return lambda text: understander.understand(normalise(text, None, talking[detect_language(text)]), home)
+
+    def understand(text: str, view: HomeView = home) -> Understanding:
+        return understander.understand(normalise(text, None, talking[detect_language(text)]), view)
+
+    return understand
 
 
 def reached(found: Understanding, home: HomeView) -> list[tuple[str, str]]:
@@ -131,3 +136,28 @@ def test_a_command_beside_what_it_forbids_or_repeats_is_done(
 @pytest.mark.parametrize("said", ["don't turn off the desk lamp, it's dark", "别开台灯，我在睡觉", "别关灯，灯要开着"])
 def test_a_reason_behind_a_ban_is_no_command(said: str, ask: Ask) -> None:
     assert ask(said).kind is not Kind.CALLS
+
+
+@pytest.mark.parametrize(
+    ("said", "ids"),
+    [
+        ("打开书房的壁灯，不对，射灯", ["light.a"]),
+        ("把书房的壁灯……不是壁灯，是射灯，打开", ["light.a"]),
+        ("打开书房的壁灯，不对，阁楼的射灯", ["light.b"]),
+        ("turn on the wall lamp in the library, no, the spotlight", ["light.a"]),
+        ("turn on the wall lamp in the library, no, the loft spotlight", ["light.b"]),
+        ("turn on the wall lamp in the library, no, the globe", ["light.g"]),
+    ],
+)
+def test_a_corrected_name_is_looked_for_in_the_room_that_was_named(said: str, ids: list[str], ask: Ask) -> None:
+    home = HomeView(
+        devices=(
+            Device("light.w", "Wall Lamp", "light", "library", aliases=("壁灯",)),
+            Device("light.a", "Spotlight", "light", "library", aliases=("射灯",)),
+            Device("light.b", "Spotlight", "light", "loft", aliases=("射灯",)),
+            Device("light.g", "Globe", "light", "loft"),
+        ),
+        areas=(Area("library", "Library", aliases=("书房",)), Area("loft", "Loft", aliases=("阁楼",))),
+    )
+    found = ask(said, home)
+    assert [d.id for i in found.intents for d in select(i.selector, home)] == ids

@@ -15,7 +15,7 @@ from .conftest import Ask
         ("turn it on at 7", "time"),
         ("turn it on tomorrow", "time"),
         ("every evening close the blinds", "time"),
-        ("off in ten minutes", "duration"),
+        ("off in ten minutes", "time"),
         ("heat for half an hour", "duration"),
         ("close it when it rains", "condition"),
         ("do not open it", "negation"),

@@ -52,3 +52,24 @@ def test_a_template_goes_if_its_list_is_empty_or_its_words_are_missing() -> None
     assert left("switch on the lamp", name=[], area=[]) == ["switch on [the] (lamp|{area} lamp)"]
     assert left("turn off it", name=["it"], area=[]) == ["<off> {name}"]
     assert left("stop", name=[], area=[]) == ["stop [{area}]"]
+
+
+def test_a_template_goes_if_no_value_of_its_list_is_said_or_no_device_of_its_type_is_named() -> None:
+    lamps = {"sentences": ["{name} {shade}"], "requires_context": {"domain": ["light"]}}
+    anything = {"sentences": ["{name} {shade}", "{name} {free}"]}
+    shades = {"values": [{"in": "(dark|deep) red", "out": "red"}, {"in": "[sky] blue", "out": "blue"}]}
+    raw = {
+        "language": "en",
+        "intents": {"One": {"data": [lamps]}, "Two": {"data": [anything]}},
+        "lists": {"shade": shades, "free": {"values": ["[maybe]"]}},
+    }
+    pack = Pack("en", Intents.from_dict(raw))
+
+    def left(text: str, *named: tuple[str, str, dict[str, str]]) -> list[str]:
+        given: dict[str, SlotList] = {"name": TextSlotList.from_tuples(named, name="name")}
+        return [i.name for i in pack.narrowed(text, given).intents.values() for d in i.data]
+
+    lamp, lock = ("it", "it", {"domain": "light"}), ("it", "it", {"domain": "lock"})
+    assert left("it deep red", lamp) == left("it blue", lamp) == ["One", "Two", "Two"]
+    assert left("it deep red", lock) == ["Two", "Two"]
+    assert left("it green", lamp) == ["Two"]

@@ -58,6 +58,15 @@ NO_COMMANDS = [
     "turn off the light while I was asleep",
     "open the garage door, no, at six",
     "turn up the volume at 5",
+    # A verb in a noun phrase
+    "关掉的灯",
+    "打开的窗帘",
+    "收拾干净的厨房",
+    "打扫干净的卧室",
+    "换个颜色的台灯",
+    "调亮的灯",
+    "播放的音乐",
+    "卧室打开的灯",
     # The same in Chinese
     "客厅灯灭了",
     "窗帘拉严实了",
@@ -88,6 +97,23 @@ NO_COMMANDS = [
 @pytest.mark.parametrize("text", NO_COMMANDS)
 def test_what_only_looks_like_a_command_is_none(text: str, ask: Ask, home: HomeView) -> None:
     assert ask(text, home).kind is not Kind.CALLS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "打开卧室的灯",
+        "关掉我的台灯",
+        "打开红色的灯",
+        "把窗帘打开",
+        "打扫一下卧室",
+        "调高空调的温度",
+        "打开最亮的灯",
+        "换个颜色",
+    ],
+)
+def test_a_verb_before_a_noun_phrase_is_a_command(text: str, ask: Ask, home: HomeView) -> None:
+    assert ask(text, home).kind is Kind.CALLS
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from agentkit.devices.adapter import Area, Device
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import normalise
-from agentkit.understanding.shortlist import MAX_DEVICES, _is_one_edit, distance, shortlist
+from agentkit.understanding.shortlist import MAX_DEVICES, shortlist
 from agentkit.understanding.words import Words
 
 
@@ -36,12 +33,3 @@ def test_a_large_home_is_cut_to_a_few_devices(words: dict[str, Words]) -> None:
     found = names("the lights in the hall, spot 150", view, words["en"])
     assert len(found) == MAX_DEVICES
     assert found[0] == "Spot 150"
-
-
-def test_distance_stops_at_its_limit() -> None:
-    assert [distance("kitchen", w, limit=2) for w in ("kitchen", "kitchin", "chicken", "bathroom")] == [0, 1, 3, 3]
-
-
-@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
-def test_one_edit_is_a_distance_of_at_most_one(left: str, right: str) -> None:
-    assert _is_one_edit(left, right) == (distance(left, right, limit=1) <= 1)

@@ -44,7 +44,7 @@ HOME = HomeView(
         ("wake me up at 7 tomorrow", "set_alarm", {"time": "7:00 +1"}),
         ("set an alarm for 6:30 am every weekday", "set_alarm", {"time": "06:30 every 1,2,3,4,5"}),
         ("set an alarm for 20 minutes", "set_timer", {"seconds": 1200}),
-        ("cancel my 7 am alarm", "cancel_alarm", {"time": "07:00"}),
+        ("cancel my 7 am alarm", "cancel_alarm", {"time": "07:00", "kind": "alarm"}),
         ("is my work alarm set", "alarm_status", {"name": "work"}),
         ("what is scheduled", "list_schedules", {}),
         ("cancel all schedules", "cancel_schedule", {"scope": "all"}),

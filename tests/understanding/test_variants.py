@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentkit.devices.adapter import Area, Device
+from agentkit.devices.adapter import Area, Device, Floor
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import select
@@ -143,3 +143,61 @@ def test_of_two_that_share_the_words_it_is_asked_which(ask: Ask) -> None:
     assert intent.selector.device_ids == ("light.a", "light.b")
     (both,) = ask("turn off the stall lights", BARN).intents
     assert not both.selector.is_one
+
+
+SERIES = HomeView(
+    devices=(
+        Device("light.s1", "Sconce 1", "light", "cloister"),
+        Device("light.s2", "Sconce 2", "light", "cloister"),
+        Device("light.s", "Sconce", "light", "chapel"),
+        Device("light.u", "Uplight", "light", "chapel"),
+        Device("cover.c", "Drape", "cover", "chapel", attributes={"device_class": "curtain"}),
+        Device("climate.k", "AC", "climate", "cloister"),
+    ),
+    areas=(Area("cloister", "Cloister", floor="low"), Area("chapel", "Chapel", floor="low")),
+    floors=(Floor("low", "Ground Floor"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("dim the sconces in the cloister", ["light.s1", "light.s2"]),
+        ("dim the cloister sconces", ["light.s1", "light.s2"]),
+        ("turn off the sconces", ["light.s", "light.s1", "light.s2"]),
+        ("turn off the sconces in the chapel", ["light.s"]),
+        ("turn off the sconce in the chapel", ["light.s"]),
+    ],
+)
+def test_the_plural_of_a_name_means_its_numbered_series_too(ask: Ask, text: str, ids: list[str]) -> None:
+    found = ask(text, SERIES)
+    assert sorted(d.id for i in found.intents for d in select(i.selector, SERIES)) == ids
+
+
+def test_the_singular_of_a_name_means_none_of_its_series(ask: Ask) -> None:
+    assert not ask("turn off the sconce in the cloister", SERIES).intents
+
+
+@pytest.mark.parametrize("value", ["lavender", "red", "warm white"])
+def test_a_value_may_lead_the_first_of_two_commands(ask: Ask, value: str) -> None:
+    found = ask(f"{value} on the uplight and close the drape halfway in the chapel", SERIES)
+    reached = [(i.tool.split("_")[1], [d.id for d in select(i.selector, SERIES)]) for i in found.intents]
+    assert reached == [("color", ["light.u"]), ("cover", ["cover.c"])]
+
+
+def test_a_thing_without_a_value_before_and_leads_nothing(ask: Ask) -> None:
+    assert not ask("the uplight and close the drape", SERIES).intents
+
+
+def test_a_floor_in_front_holds_for_commands_in_two_rooms(ask: Ask) -> None:
+    found = ask(
+        "on the ground floor set the ac in the cloister to cool mode and turn on the sconce in the chapel at 75 percent"
+        " brightness",
+        SERIES,
+    )
+    assert [[d.id for d in select(i.selector, SERIES)] for i in found.intents] == [["climate.k"], ["light.s"]]
+
+
+def test_a_white_is_one_colour_and_not_two(ask: Ask) -> None:
+    found = ask("change the color of the uplight to warm white", SERIES)
+    assert [(i.tool, i.args) for i in found.intents] == [("set_color_temperature", {"kelvin": 2700})]

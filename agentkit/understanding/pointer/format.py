@@ -11,7 +11,7 @@ is a tool, its targets (devices, or a type with a place) and its value; several 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agentkit.understanding.hanzi import simplify
@@ -114,12 +114,13 @@ MARKS = (
     *REFUSALS,
 )
 
+Spell = Callable[[str], str]
 _LOOSE = re.compile(r"[^\w,%°.:]+|(?<!\d)[.:]|[.:](?!\d)|_")
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"((?:[a-z]|[^\W\d\u2e80-\u9fff])+|(?<![\d.])\d+)")
 _BEFORE_HANZI = re.compile(r"\s+(?=[\u2e80-\u9fff,%°])")
 
-_END = r"s?(?![a-z0-9])"
+_END = re.compile(r"s?(?![a-z0-9])")
 """What may follow a name of Latin letters: nothing, or the s of a plural."""
 
 
@@ -149,40 +150,55 @@ def clean(text: str) -> str:
     return _BEFORE_HANZI.sub("", _SPACE.sub(" ", _WORD.sub(r" \1", plain))).rstrip()
 
 
-def write_home(areas: Sequence[str], devices: Sequence[Line]) -> str:
+def write_home(areas: Sequence[str], devices: Sequence[Line], spell: Spell = clean) -> str:
     """Write the part that all sentences about a home share; at most MAX_AREAS areas and MAX_DEVICES devices."""
     assert len(areas) <= MAX_AREAS, len(areas)
     assert len(devices) <= MAX_DEVICES, len(devices)
-    rooms = "".join(f"{clean(name)}[a{i}]" for i, name in enumerate(areas))
+    rooms = "".join(f"{spell(name)}[a{i}]" for i, name in enumerate(areas))
     lines = "".join(
         f"[{d.type if d.type in TYPES else 'other'}]{'' if d.area is None else f'[a{d.area}]'}"
-        f"{'|'.join(clean(n) for n in d.names)}[d{i}]"
+        f"{'|'.join(map(spell, d.names))}[d{i}]"
         for i, d in enumerate(devices)
     )
     return f"[home]{rooms}{lines}"
 
 
-def write_said(text: str, areas: Sequence[str], devices: Sequence[Line], here: int | None) -> str:
+def write_said(text: str, areas: Sequence[str], devices: Sequence[Line], here: int | None, spell: Spell = clean) -> str:
     """Write one sentence, with a pointer behind every name in it and with the index of the speaker's area."""
     place = "" if here is None else f"[here][a{here}]"
-    return f"{place}[user]{link(clean(text), areas, devices)}[do]"
+    return f"{place}[user]{link(clean(text), areas, devices, spell)}[do]"
 
 
-def link(text: str, areas: Sequence[str], devices: Sequence[Line]) -> str:
+def link(text: str, areas: Sequence[str], devices: Sequence[Line], spell: Spell = clean) -> str:
     """Put pointers behind the names in a clean text, the longest name first; a shared name gets several."""
     pointers: dict[str, str] = {}
     for i, area in enumerate(areas):
-        pointers[clean(area)] = pointers.get(clean(area), "") + f"[a{i}]"
+        pointers[spell(area)] = pointers.get(spell(area), "") + f"[a{i}]"
     for i, device in enumerate(devices):
-        for name in dict.fromkeys(map(clean, device.names)):
+        for name in dict.fromkeys(map(spell, device.names)):
             pointers[name] = pointers.get(name, "") + f"[d{i}]"
-    names = sorted(filter(None, pointers), key=len, reverse=True)
-    if not names:
-        return text
-    wanted = "|".join(f"{re.escape(n)}{_END if n[-1].isascii() else ''}" for n in names)
-    return re.sub(wanted, lambda m: m[0] + pointers[m[0] if m[0] in pointers else m[0].removesuffix("s")], text)
+    said = sorted((n for n in pointers if n and n in text), key=len, reverse=True)
+    linked, at = "", 0
+    while at < len(text):
+        name, end = next(((n, end) for n in said if (end := _end_of(n, text, at))), ("", at + 1))
+        linked += text[at:end] + (pointers.get(text[at:end]) or pointers[name] if name else "")
+        at = end
+    return linked
 
 
-def write_prompt(areas: Sequence[str], devices: Sequence[Line], here: int | None, text: str) -> str:
-    """Write the whole prompt."""
-    return write_home(areas, devices) + write_said(text, areas, devices, here)
+def _end_of(name: str, text: str, at: int) -> int | None:
+    """Where a name that stands at a place ends, with the s of a plural; None if it does not stand there."""
+    if not text.startswith(name, at):
+        return None
+    end = at + len(name)
+    if not name[-1].isascii():
+        return end
+    found = _END.match(text, end)
+    return None if found is None else found.end()
+
+
+def write_prompt(
+    areas: Sequence[str], devices: Sequence[Line], here: int | None, text: str, spell: Spell = clean
+) -> str:
+    """Write the whole prompt. `spell` is `clean`, or what remembers how it spelled a name."""
+    return write_home(areas, devices, spell) + write_said(text, areas, devices, here, spell)

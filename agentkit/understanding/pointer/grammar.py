@@ -85,7 +85,8 @@ def pointer_grammar(offered: Offered, verbs: Mapping[str, Verb], tools: Mapping[
 
 
 def _call(name: str, verb: Verb, offered: Offered, tools: Mapping[str, Tool], rules: _Rules) -> str:
-    able = [i for i, d in enumerate(offered.devices) if can_do(name, d, tools)]
+    types = {t for t, d in {d.type: d for d in offered.devices}.items() if can_do(name, d, tools)}
+    able = [i for i, d in enumerate(offered.devices) if d.type in types]
     if not able:
         return ""
     pointers = rules.name(" | ".join(f'"[d{i}]"' for i in able))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agentkit.devices.adapter import Area, Device
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.pointer.format import MAX_AREAS, Line, clean, write_prompt
+from agentkit.understanding.pointer.format import MAX_AREAS, Line, Spell, clean, write_prompt
 
 MAX_SHOWN = 14
 """Devices in a prompt; training knows no larger homes."""
@@ -31,19 +31,22 @@ class Offered:
     here: int | None
     """Index of the speaker's room."""
 
-    def prompt(self, text: str) -> str:
-        """The whole prompt for a sentence; of many names it shows those that are said, then those of its language."""
+    def prompt(self, text: str, spell: Spell = clean) -> str:
+        """The whole prompt for a sentence; of many names it shows those that are said, then those of its language.
+
+        `spell` is `clean`, or what remembers how it spelled a name.
+        """
         index = {a.id: i for i, a in enumerate(self.areas)}
         said = clean(text)
         lines = [
-            Line(model_type(d), tuple(_spoken(d.names, said)[:_MAX_NAMES]), index.get(d.area or ""))
+            Line(model_type(d), tuple(_spoken(d.names, said, spell)[:_MAX_NAMES]), index.get(d.area or ""))
             for d in self.devices
         ]
-        return write_prompt([_spoken(a.names, said)[0] for a in self.areas], lines, self.here, text)
+        return write_prompt([_spoken(a.names, said, spell)[0] for a in self.areas], lines, self.here, text, spell)
 
 
-def _spoken(names: Sequence[str], said: str) -> list[str]:
-    spelled = dict.fromkeys(clean(n) for n in names)
+def _spoken(names: Sequence[str], said: str, spell: Spell) -> list[str]:
+    spelled = dict.fromkeys(map(spell, names))
     return sorted(spelled, key=lambda n: (n not in said, n.isascii() != said.isascii(), -len(n) if n in said else 0))
 
 

@@ -18,12 +18,13 @@ from agentkit.understanding.entries import Role
 from agentkit.understanding.evidence import Evidence, Level, Sentence, read_sentence, weigh
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.lexicon import Lexicon, lexicons_of
 from agentkit.understanding.model_tier import Generator
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.offers import offers_of
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.pointer.answer import Answer, read_answer
+from agentkit.understanding.pointer.format import clean
 from agentkit.understanding.pointer.grammar import Verb, pointer_grammar, verbs_of
 from agentkit.understanding.pointer.offered import Offered, offer
 from agentkit.understanding.pointer.strange import strange_word
@@ -33,6 +34,8 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 MAX_TOKENS = 40
+N_NAMES = 1024
+"""Names whose spelling in prompts is kept."""
 N_GRAMMARS = 64
 """Kept compiled: what is said is often about the same devices, and compiling takes longer than the model."""
 SURE = 0.95
@@ -55,10 +58,18 @@ class PointerTier:
     """Asks the home model about sentences that templates left over."""
 
     def __init__(
-        self, decoder: Generator, *, tools: Mapping[str, Tool], words: Mapping[str, Words], phrases: PhraseMap
+        self,
+        decoder: Generator,
+        *,
+        tools: Mapping[str, Tool],
+        words: Mapping[str, Words],
+        phrases: PhraseMap,
+        lexicons: HomeCache[Lexicon] | None = None,
     ) -> None:
+        """`lexicons`: those that others use as well; None = of its own."""
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
-        self._lexicons: HomeCache[Lexicon] = HomeCache(Lexicon)
+        self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
+        self._spell = lru_cache(N_NAMES)(clean)
         self._compiled = lru_cache(N_GRAMMARS)(lambda lark: Grammar.compile(lark, self._decoder.tokenizer))
 
     def warm_up(self, view: HomeView) -> None:
@@ -74,7 +85,9 @@ class PointerTier:
             return _refuse("too_long", f"{len(text.text)} characters, at most {MAX_UTTERANCE} are read", start)
         turn = self._prepare(text, view)
         try:
-            prompt = Prompt("", turn.offered.prompt(text.text))  # no static part: every sentence has its own shortlist
+            prompt = Prompt(
+                "", turn.offered.prompt(text.text, self._spell)
+            )  # no static part: every sentence has its own shortlist
             generation = self._decoder.generate(prompt, grammar=self._grammar(turn), max_tokens=MAX_TOKENS)
         except PromptTooLong as err:
             return _refuse("too_long", str(err), start)

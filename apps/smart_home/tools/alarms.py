@@ -42,20 +42,25 @@ def reminder(home: View, message: str, seconds: Seconds = None, time: str = "") 
         return Decision(reason="time_past")
     if len(_alarms(home)) >= MAX_ALARMS:
         return Decision(reason="too_many_timers", values={"count": MAX_ALARMS})
-    entry = replace(_entry(home, due), when=when.settled(home.now), name=" ".join(message.split()))
+    entry = _entry(home, due, EntryKind.REMINDER)
+    entry = replace(entry, when=when.settled(home.now), name=" ".join(message.split()))
     return Decision(entries=(EntryChange(entry),), values=facts(home, entry))
 
 
 @tool()
-def cancel_alarm(home: View, time: str = "", name: str = "", scope: str = "") -> Decision:
-    """Cancel an alarm; without a time or name the next one, or all."""
-    found = _fitting(home, time, name)
+def cancel_alarm(home: View, time: str = "", name: str = "", scope: str = "", kind: str = "") -> Decision:
+    """Cancel an alarm; without a time or name the next one, or all, of one kind."""
+    found = [a for a in _fitting(home, time, name) if kind in ("", a.kind.value)]
     if not found:
-        is_other = bool(_alarms(home)) and bool(time or name)
-        return Decision(reason="no_such_alarm" if is_other else "no_alarm")
+        is_other = any(kind in ("", a.kind.value) for a in _alarms(home)) and bool(time or name)
+        what = kind or "alarm"
+        return Decision(reason=f"no_such_{what}" if is_other else f"no_{what}")
     if scope == "all" and len(found) > 1:
         return Decision(entries=tuple(EntryChange(a, is_removed=True) for a in found), values={"count": len(found)})
-    return Decision(entries=(EntryChange(found[0], is_removed=True),), values=facts(home, found[0]))
+    values = facts(home, found[0])
+    if found[0].kind is EntryKind.REMINDER:
+        values["message"] = values.pop("name", "")
+    return Decision(entries=(EntryChange(found[0], is_removed=True),), values=values)
 
 
 @tool(is_query=True)
@@ -94,9 +99,9 @@ def cancel_schedule(home: View, name: str = "", scope: str = "") -> Decision:
     return Decision(entries=(EntryChange(newest, is_removed=True),), values=facts(home, newest))
 
 
-def _entry(home: View, due: datetime) -> Entry:
+def _entry(home: View, due: datetime, kind: EntryKind = EntryKind.ALARM) -> Entry:
     return Entry(
-        EntryKind.ALARM,
+        kind,
         due,
         home.now,
         text=home.text,
@@ -132,7 +137,7 @@ def _day(home: View, entry: Entry) -> str:
 
 
 def _alarms(home: View) -> list[Entry]:
-    return [e for e in home.entries if e.kind is EntryKind.ALARM]
+    return [e for e in home.entries if e.kind in (EntryKind.ALARM, EntryKind.REMINDER)]
 
 
 def _plans(home: View) -> list[Entry]:

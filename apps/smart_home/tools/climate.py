@@ -13,6 +13,8 @@ CELSIUS, FAHRENHEIT = "°C", "°F"
 UNIT_WORDS = {"celsius": CELSIUS, "fahrenheit": FAHRENHEIT}
 PLAUSIBLE = {CELSIUS: (5.0, 40.0), FAHRENHEIT: (41.0, 104.0)}
 """Target temperatures that people mean, where the device names no limits; water heaters are hotter."""
+COMFORTABLE = {CELSIUS: (12.0, 32.0), FAHRENHEIT: (53.6, 89.6)}
+"""Room temperatures that people want: outside of these, a number in the other unit is not what was meant."""
 PLAUSIBLE_WATER = {CELSIUS: (30.0, 75.0), FAHRENHEIT: (86.0, 167.0)}
 SAME_MODE = {"auto": "heat_cool", "heat_cool": "auto"}
 
@@ -20,7 +22,7 @@ SAME_MODE = {"auto": "heat_cool", "heat_cool": "auto"}
 @tool(types=("climate", "water_heater"))
 def set_temperature(
     device: Device,
-    temperature: Annotated[float, Range(0, 200, "°")],
+    temperature: Annotated[float, Range(-90, 200, "°")],
     unit: Literal["celsius", "fahrenheit"] | None = None,
 ) -> Decision:
     """Set the temperature that a heating or cooling device should reach."""
@@ -30,7 +32,8 @@ def set_temperature(
     if unit is None and not low <= target <= high:
         other = FAHRENHEIT if own == CELSIUS else CELSIUS
         moved = convert(temperature, other, own)  # 26 said to a device that counts in °F can only be °C
-        target = moved if low <= moved <= high else target
+        least, most = _limits(device, own) if device.type == "water_heater" else COMFORTABLE[own]
+        target = moved if max(low, least) <= moved <= min(high, most) else target
     if not low <= target <= high:
         return refuse("out_of_range", device, value=tidy(temperature), low=tidy(low), high=tidy(high), unit=own)
     return _heat_to(device, target, own)

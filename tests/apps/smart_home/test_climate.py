@@ -22,6 +22,7 @@ FAHRENHEIT = climate(temperature=70, temperature_unit="°F")
         (CELSIUS, {"temperature": 72, "unit": "fahrenheit"}, 22),
         (FAHRENHEIT, {"temperature": 68}, 68),
         (FAHRENHEIT, {"temperature": 20, "unit": "celsius"}, 68),
+        (FAHRENHEIT, {"temperature": 13}, 55),
         (FAHRENHEIT, {"temperature": 26}, 79),  # nobody means 26 °F in a room
         (CELSIUS, {"temperature": 68}, 20),
     ],
@@ -34,7 +35,12 @@ def test_a_temperature_reaches_the_device_in_its_own_unit(
 
 @pytest.mark.parametrize(
     ("args", "value"),
-    [({"temperature": 35}, 35), ({"temperature": 8}, 8), ({"temperature": 22, "unit": "fahrenheit"}, 22)],
+    [
+        ({"temperature": 35}, 35),
+        ({"temperature": 8}, 8),
+        ({"temperature": -20}, -20),
+        ({"temperature": 22, "unit": "fahrenheit"}, 22),
+    ],
 )
 def test_a_temperature_the_device_cannot_reach_is_refused_with_its_limits(
     refusal: Run, args: dict[str, object], value: float
@@ -42,6 +48,14 @@ def test_a_temperature_the_device_cannot_reach_is_refused_with_its_limits(
     reason, values = refusal("set_temperature", CELSIUS, **args)
     assert reason == "out_of_range"
     assert (values["value"], values["low"], values["high"], values["unit"]) == (value, 16, 30, "°C")
+
+
+@pytest.mark.parametrize("temperature", [50, 45, 100])
+def test_a_number_that_is_no_room_temperature_in_the_other_unit_is_not_converted(
+    refusal: Run, temperature: float
+) -> None:
+    heating = climate(temperature=22, temperature_unit="°C", min_temp=5, max_temp=30)
+    assert refusal("set_temperature", heating, temperature=temperature)[0] == "out_of_range"
 
 
 def test_the_unit_is_guessed_from_the_numbers_if_the_device_does_not_say(change: Run) -> None:

@@ -1,0 +1,128 @@
+"""Remarks, complaints about what is off, and what is only offered: never done without a yes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentkit.devices.adapter import Area, Device
+from agentkit.types import Kind
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.selecting import select
+
+from .conftest import Ask
+
+COTTAGE = HomeView(
+    devices=(
+        Device("light.y", "Yard Lamp", "light", "yard"),
+        Device("light.n", "Nook Lamp", "light", "nook"),
+        Device("scene.tea", "Tea", "scene"),
+        Device("lock.b", "Barn Door", "lock", "nook", state="unlocked"),
+        Device("todo.s", "Shopping List", "todo", aliases=("购物清单",), attributes={"items": ["milk"]}),
+        Device(
+            "climate.a", "Nook AC", "climate", "nook", state="off", attributes={"hvac_modes": ["off", "cool", "heat"]}
+        ),
+        Device("climate.c", "Loft Cooler", "climate", "loft", state="off", attributes={"hvac_modes": ["off", "cool"]}),
+    ),
+    areas=(Area("yard", "Yard", aliases=("outside", "院子")), Area("nook", "Nook"), Area("loft", "Loft")),
+    speaker_area="nook",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it is dark outside",
+        "it's so dark in the yard",
+        "Wow, it is getting dark outside",
+        "it's time for tea",
+        "it is almost time for tea",
+    ],
+)
+def test_a_remark_is_no_wish_but_may_be_asked_about(text: str, ask: Ask) -> None:
+    found = ask(text, COTTAGE)
+    assert found.kind is not Kind.CALLS or found.needs_confirmation
+
+
+@pytest.mark.parametrize("text", ["turn on the yard lamp", "it is dark in the nook", "turn on the light outside"])
+def test_a_command_or_complaint_about_a_room_is_no_remark(text: str, ask: Ask) -> None:
+    found = ask(text, COTTAGE)
+    assert found.kind is Kind.CALLS
+    assert not found.needs_confirmation
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it is dark outside, turn on the nook lamp",
+        "turn on the nook lamp, it is dark outside",
+        "it's dark outside so turn on the nook lamp",
+        "it's time for tea, turn on the nook lamp",
+    ],
+)
+def test_beside_a_remark_only_the_command_is_done(text: str, ask: Ask) -> None:
+    found = ask(text, COTTAGE)
+    assert [d.id for i in found.intents for d in select(i.selector, COTTAGE)] == ["light.n"]
+    assert not found.needs_confirmation
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"), [("I'm freezing", "heat"), ("it is too cold in here", "heat"), ("I'm too hot", "cool")]
+)
+def test_what_is_off_is_offered_to_be_switched_on(text: str, mode: str, ask: Ask) -> None:
+    found = ask(text, COTTAGE)
+    assert [(i.tool, i.args) for i in found.intents] == [("set_hvac_mode", {"mode": mode})]
+    assert found.needs_confirmation
+
+
+def test_what_runs_is_adjusted_at_once(ask: Ask) -> None:
+    devices = tuple(replace(d, state="heat") if d.id == "climate.a" else d for d in COTTAGE.devices)
+    found = ask("I'm freezing", replace(COTTAGE, devices=devices))
+    assert [i.tool for i in found.intents] == ["adjust_temperature"]
+    assert not found.needs_confirmation
+
+
+def test_what_cannot_heat_is_not_offered_for_the_cold(ask: Ask) -> None:
+    found = ask("I'm freezing", replace(COTTAGE, speaker_area="loft"))
+    assert "set_hvac_mode" not in [i.tool for i in found.intents]
+
+
+def test_a_device_that_was_named_is_set_as_was_said(ask: Ask) -> None:
+    assert [i.tool for i in ask("make the nook ac warmer", COTTAGE).intents] == ["adjust_temperature"]
+
+
+def test_a_lock_is_only_offered_where_a_door_was_to_be_closed(ask: Ask) -> None:
+    found = ask("close the barn door", COTTAGE)
+    assert [i.tool for i in found.intents] == ["lock"]
+    assert (found.needs_confirmation, found.reply_key) == (True, "only_locks")
+    assert not ask("lock the barn door", COTTAGE).needs_confirmation
+    assert not ask("lock the barn door", COTTAGE).reply_key
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("加点鸡蛋和酱油", ["鸡蛋", "酱油"]),
+        ("买点苹果", ["苹果"]),
+        ("add some flour and olive oil", ["flour", "olive oil"]),
+        ("buy bananas", ["bananas"]),
+    ],
+)
+def test_goods_without_a_list_are_offered_for_the_one_for_shopping(text: str, items: list[str], ask: Ask) -> None:
+    found = ask(text, COTTAGE)
+    assert [i.args.get("item") for i in found.intents] == items
+    assert found.needs_confirmation
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["加点油", "加点盐", "加点热水", "买点股票", "add up the bill", "add a device", "add two numbers", "buy time"],
+)
+def test_what_is_no_goods_is_not_offered(text: str, ask: Ask) -> None:
+    assert ask(text, COTTAGE).kind is not Kind.CALLS
+
+
+def test_without_a_list_nothing_is_offered(ask: Ask) -> None:
+    bare = replace(COTTAGE, devices=tuple(d for d in COTTAGE.devices if d.type != "todo"))
+    assert ask("buy bananas", bare).kind is not Kind.CALLS
