@@ -131,10 +131,12 @@ class Executor:
         if missing and not devices:
             return missing
         if devices and not any(d.is_available for d in devices):
-            return [failed(step.action, "unavailable", f"{devices[0].id} is offline", device=devices[0]), *missing]
+            gone = [(Action(step.tool.name, step.args, d.id), d) for d in devices]
+            return [*(failed(a, "unavailable", f"{d.id} is offline", device=d) for a, d in gone), *missing]
         given: Any = {"home": view, "devices": tuple(devices)}.get(step.tool.scope, devices[0] if devices else None)
         key = _key(step.tool, devices[0].id if step.tool.scope == "device" and devices else None)
-        function = partial(step.tool.function, given, **step.args)
+        beside: dict[str, object] = {"home": view} if step.tool.takes_home else {}
+        function = partial(step.tool.function, given, **beside, **step.args)
         ran = self.runner.call(key, function, timeout_ms=self._mover.limit_ms(run))
         if ran.problem:
             return [problem(step.action, ran, f"tool {step.tool.name}"), *missing]

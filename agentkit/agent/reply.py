@@ -99,30 +99,34 @@ class Replies:
             return self.render(language, "refused.nothing")
         said = [_Said.of(r, home) for r in results]
         moved = {r.action.tool for r in results if r.status is Status.DONE and not _was_so(r)}
-        keyed = [(self._key(language, s.result, is_news=s.result.action.tool in moved), s) for s in said]
+        keyed = [(self._key(language, s.result), s) for s in said]
         groups = _group(keyed, lambda pair: self._signature(language, pair[0], pair[1], home))
+        rest = [g for g in groups if _was_so(g[0][1].result) and g[0][1].result.action.tool in moved]
         space = str(self._words[language].grammar.get("and_sentences", " "))
-        return space.join(self._say_group(language, group, home) for group in groups)
+        ordered = [*((g, False) for g in groups if g not in rest), *((g, True) for g in rest)]
+        return space.join(self._say_group(language, group, home, is_rest=is_rest) for group, is_rest in ordered)
 
-    def _say_group(self, language: str, group: Sequence[tuple[str, _Said]], home: HomeView) -> str:
+    def _say_group(
+        self, language: str, group: Sequence[tuple[str, _Said]], home: HomeView, *, is_rest: bool = False
+    ) -> str:
+        """Say what became of some devices; the rest are those that were so while the same tool moved others."""
         key, first = group[0]
         ids = [s.device.id for _, s in group if s.device]
         together = {k: tuple(dict.fromkeys(s.values[k] for _, s in group)) for k in _LISTED & first.values.keys()}
         values = {**first.values, **together, **({"devices": tuple(dict.fromkeys(ids))} if ids else {})}
+        values |= {"is_rest": True} if is_rest else {}
         if key == "skipped.dry_run":
             values["action"] = self.describe(language, [s.result.action for _, s in group], home)
         return self.render(language, key, values, home)
 
-    def _key(self, language: str, result: ActionResult, *, is_news: bool) -> str:
-        """The sentence of a result; that a device was so already is said if the tool moved no other one."""
+    def _key(self, language: str, result: ActionResult) -> str:
+        """The sentence of a result."""
         reason = result.reason or "other"
         if result.status is not Status.DONE:
             group = result.status.value
             known = (result.reply_key, f"{group}.{reason}", f"{group}.other")
             return next(k for k in known if k and self.has(language, k))
-        if result.reply_key and not _was_so(result):
-            return result.reply_key
-        if result.reply_key and not is_news and self.has(language, result.reply_key):
+        if result.reply_key and (not _was_so(result) or self.has(language, result.reply_key)):
             return result.reply_key
         return next(k for k in (f"done.{result.action.tool}", "done.other") if self.has(language, k))
 

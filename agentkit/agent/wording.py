@@ -64,12 +64,13 @@ class Wording:
         """Values of the devices that a sentence is about: their names or number, and verbs that agree with them."""
         known = [d for d in map(home.device, ids) if d]
         n = int(given.get("count", given.get("total", len(ids))))
-        kind = "" if known else str(given.get("type"))
+        kind = str(given.get("type")) if not known or "count" in given else ""
         many = n != 1 or bool(self.grammar.get("is_cjk"))
         word = str(self.kinds[kind][-1 if many else 0]) if kind in self.kinds else self.kind(known, many=many)
         found = {"n": str(given.get("n", n)), "counted": str(self.grammar["counted"]).format(n=n, kind=word)}
         if ids:
-            found["devices"], is_plural = self.devices(ids, home, is_counted=is_counted)
+            is_rest = bool(given.get("is_rest"))
+            found["devices"], is_plural = self.devices(ids, home, is_counted=is_counted, is_rest=is_rest)
         else:
             is_plural = n != 1
         return found | {verb: forms if is_plural else verb for verb, forms in self._verbs().items()}
@@ -92,12 +93,18 @@ class Wording:
             return str(self.grammar.get("in_area", "{name}")).format(name=name, area=self.place(area.id, home))
         return name
 
-    def devices(self, ids: Sequence[str], home: HomeView, *, is_counted: bool) -> tuple[str, bool]:
-        """Name devices; many are counted, or only the first are named. Returns the text and whether it is a plural."""
+    def devices(
+        self, ids: Sequence[str], home: HomeView, *, is_counted: bool, is_rest: bool = False
+    ) -> tuple[str, bool]:
+        """Name devices; many are counted, or only the first are named. Returns the text and whether it is a plural.
+
+        `is_rest`: others of their kind were spoken of before.
+        """
         named, listed = int(self.grammar.get("at_most_named", 4)), int(self.grammar.get("at_most_listed", 8))
         if is_counted and len(ids) > named:
             kind = self.kind([d for d in map(home.device, ids) if d], many=True)
-            return str(self.grammar["counted"]).format(n=len(ids), kind=kind), True
+            form = self.grammar.get("others" if is_rest else "counted", self.grammar["counted"])
+            return str(form).format(n=len(ids), kind=kind), True
         names = [self.thing(i, home) for i in ids]
         if len(names) > listed:
             names = [*names[: listed - 1], str(self.grammar["more"]).format(n=len(names) - listed + 1)]

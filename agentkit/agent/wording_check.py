@@ -11,12 +11,13 @@ from agentkit.errors import ConfigError
 _JOINTS = ("between", "and", "or", "between_clauses", "and_clauses", "and_units")
 _FORMS: Mapping[str, frozenset[str]] = {
     "counted": frozenset({"n", "kind"}),
+    "others": frozenset({"n", "kind"}),
     "measured": frozenset({"n", "unit"}),
     "more": frozenset({"n"}),
     "in_area": frozenset({"name", "area"}),
 }
 """Grammar key → the placeholders that it may hold."""
-_OPTIONAL = ("in_area",)
+_OPTIONAL = ("in_area", "others")
 _MAYBE = ("article", "and_sentences")
 _LIMITS = ("at_most_named", "at_most_listed")
 _UNITS = ("day", "hour", "minute", "second")

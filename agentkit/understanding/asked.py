@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.asking import PERSON
+from agentkit.understanding.asking import MOTION, PERSON
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
@@ -32,6 +32,8 @@ class AskedFinder:
     names: NameIndex
     attributes: Mapping[str, tuple[str, ...]]
     """Attribute → device types that may know it, besides sensors of that class."""
+    everywhere: tuple[str, ...] = ()
+    """Device types, states and attributes that are asked of the whole home, wherever the speaker is."""
 
     def find(
         self, group: Group, states: Sequence[str], attribute: str | None, *, is_listing: bool, is_any: bool = False
@@ -51,15 +53,24 @@ class AskedFinder:
             return ()
         if not states and any(d.type == "sensor" for d in pool):
             pool = tuple(d for d in pool if d.type != "binary_sensor")  # the level itself, not whether it is low
-        return self._near(pool, group, is_listing=is_listing or is_any)
+        is_everywhere = any(s.rpartition(".")[2] in self.everywhere for s in (*states, attribute or ""))
+        is_everywhere = is_everywhere or (bool(states) and any(d.type in self.everywhere for d in pool))
+        is_plural = bool(states) and any(i.is_plural for i in group.items if i.role in (Role.KIND, Role.CLASS))
+        return self._near(pool, group, is_listing=is_listing or is_any or is_everywhere or is_plural)
 
     def people(self, group: Group) -> Pool:
         """What can tell who is there: people where no place is named, else what senses them in that place."""
         areas = group.has(Role.AREA, Role.FLOOR, Role.HERE)
-        found = (d for d in self._placed(group) if areas == (d.type == "binary_sensor"))
-        return tuple(d for d in found if d.type in _PEOPLE or d.device_class in _SENSING)
+        found = [d for d in self.placed(group) if areas == (d.type == "binary_sensor")]
+        known = tuple(d for d in found if d.type in _PEOPLE or d.device_class in _SENSING)
+        return known or tuple(d for d in found if d.device_class == MOTION)
 
-    def _placed(self, group: Group) -> Pool:
+    def of_kind(self, place: Group, kind: Item, state: str) -> Pool:
+        """Devices of one kind in a place that can be in a state."""
+        return self._able(tuple(d for d in self.placed(place) if self._fits(d, kind)), (state,))
+
+    def placed(self, group: Group) -> Pool:
+        """Devices in the places that are named."""
         areas, floors = set(group.of(Role.AREA)), group.of(Role.FLOOR)
         if group.has(Role.HERE) and self.view.speaker_area and not areas:
             areas = {self.view.speaker_area}
@@ -84,13 +95,13 @@ class AskedFinder:
                 return self._is_kind(device, group)
             return bool(parts & self.names.parts[device.id]) and self._is_kind(device, group)
 
-        placed = tuple(d for d in self._placed(group) if fits(d))
+        placed = tuple(d for d in self.placed(group) if fits(d))
         found = placed or tuple(d for d in self.view.devices if fits(d) and d.area is None)
         kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
         return tuple(d for d in found if self._is_kind(d, Group(tuple(kinds)))) or (found if _is_behind(group) else ())
 
     def _of_kind(self, group: Group, states: Sequence[str], attribute: str | None, is_any: bool) -> Pool:
-        placed = self._placed(group)
+        placed = self.placed(group)
         classed = {s.partition(".")[0] for s in states if "." in s}
         said = {i.value.rpartition(".")[2] for i in group.items if i.role in (Role.KIND, Role.CLASS)}
         if (not said or classed & said) and (sensors := tuple(d for d in placed if _is_sensor(d, classed))):

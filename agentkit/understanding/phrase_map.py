@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from agentkit.types import Value
-from agentkit.understanding.asking import AskMap, read_asks
+from agentkit.understanding.ask_map import AskMap, read_asks
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agentkit.types import Intent, Kind, Selector, Understanding
-from agentkit.understanding.asking import AskReader
+from agentkit.understanding.asking import AskReader, first_wide
 from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
@@ -162,7 +162,8 @@ class PhraseTier:
         reader = AskReader(self._phrases.asks, words, view)
         raw = self._ask_lexicons.get(view, words).cuts(folded)
         cuts = distinct(cut for cut in raw if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
-        return next((found for cut in cuts if (found := reader.read(cut, is_question=is_question))), ())
+        read = ((cut, reader.read(cut, is_question=is_question)) for cut in cuts)
+        return first_wide(read, self._phrases.asks, words)
 
     @property
     def phrases(self) -> PhraseMap:

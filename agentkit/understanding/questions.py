@@ -11,7 +11,7 @@ from typing import Any
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asked import AskedFinder
-from agentkit.understanding.asking import PERSON
+from agentkit.understanding.asking import MOTION, PERSON, first_wide
 from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
@@ -20,6 +20,7 @@ from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.target import Group
 from agentkit.understanding.tools import Tool
+from agentkit.understanding.wide import are_joined, meanings, state_of
 from agentkit.understanding.words import Words
 
 _MAX_CHARS = 200
@@ -92,10 +93,12 @@ class QuestionTier:
         found: Intent | None = None
         if words.asked_states and len(folded) <= _MAX_CHARS:
             lexicon = self._lexicons.get(view, words)
-            finder = AskedFinder(words, view, lexicon.names, self._phrases.attributes)
+            asks = self._phrases.asks
+            finder = AskedFinder(words, view, lexicon.names, self._phrases.attributes, asks.everywhere)
             idle = frozenset(fold(w, words) for w in words.question_fillers)
             cuts = (_without_adverbs(cut, idle) for cut in lexicon.cuts(folded))
-            found = next((i for cut in cuts if (i := self._read(cut, text, finder, lexicon))), None)
+            read = ((cut, self._read(cut, text, finder, lexicon)) for cut in cuts)
+            found = next(iter(first_wide(((c, (i,) if i else ()) for c, i in read), asks, words)), None)
         timings = {"questions": (time.perf_counter() - start) * 1000}
         if found is None:
             return Understanding(Kind.NONE, why="no question whose every word has a meaning", timings_ms=timings)
@@ -117,6 +120,8 @@ class QuestionTier:
             asked = replace(asked, senses=_senses(items, lexicon))
         if asked.is_of_people:
             return self._who(asked, finder)
+        if (wide := self._widened(asked, cut, finder, lexicon)) is not None:
+            return wide
         devices = self._devices(asked, finder)
         return self._intent(asked, devices) if devices else None
 
@@ -125,12 +130,40 @@ class QuestionTier:
         found = finder.people(asked.group)
         name = self._phrases.readers[-1]
         args: dict[str, Any] = {"question": "any", "state": "detected" if found and asked.has_place else "home"}
+        if found and all(d.device_class == MOTION for d in found):
+            args = {"question": "one"}  # somebody may sit still
         if found:
             types = tuple(dict.fromkeys(d.type for d in found))
             return Intent(name, args, Selector(device_ids=tuple(d.id for d in found), types=types))
         here = (finder.view.speaker_area or "",) if asked.group.has(Role.HERE) and finder.view.speaker_area else ()
         areas = (*asked.group.of(Role.AREA), *here)
         return Intent(name, args, Selector(areas=areas, floors=asked.group.of(Role.FLOOR), types=(PERSON,)))
+
+    def _widened(self, asked: _Asked, cut: Sequence[Item], finder: AskedFinder, lexicon: Lexicon) -> Intent | None:
+        """The question where a word means more ("door", and "garage" for its door), or kinds stand side by side."""
+        asks, words, group = self._phrases.asks, finder.words, asked.group
+        if len(asked.states) != 1 or asked.attribute or group.has(Role.NAME, Role.PART, Role.HINT):
+            return None
+        kinds = [i for i in group.items if i.role in (Role.KIND, Role.CLASS)]
+        if not kinds and not group.has(Role.ALL) and not _OPEN & set(asked.kinds):
+            kinds = [i for i in group.items if i.role is Role.AREA and asks.wide_key(i.text, words)]
+        keys = {i: asks.wide_key(i.text, words) for i in kinds}
+        states = {k: state_of(k, meanings(cut, lexicon)) for k in keys.values() if k}
+        if not kinds or None in states.values() or not (states or are_joined(kinds, cut, words)):
+            return None
+        place = Group(tuple(i for i in group.items if i not in kinds))
+        senses = _senses(cut, lexicon)
+        singles = {i: {d.id for s in senses for d in finder.of_kind(place, i, s)} for i in kinds if not keys[i]}
+        pool = tuple(
+            d
+            for d in finder.placed(place)
+            if any(asks.is_wide(d, keys[i]) if keys[i] else d.id in singles[i] for i in kinds)
+        )
+        state = next((s for s in states.values() if s), None) or replace(asked, senses=senses).state
+        types = tuple(dict.fromkeys(d.type for d in pool))
+        args: dict[str, Any] = {"question": _question(asked, len(pool)), "state": state}
+        name = self._phrases.readers[-1]
+        return Intent(name, args, Selector(device_ids=tuple(d.id for d in pool), types=types)) if pool else None
 
     def _devices(self, asked: _Asked, finder: AskedFinder) -> tuple[Device, ...]:
         """What is asked about; "anything open" is whatever can be open in any sense of the word."""
@@ -176,9 +209,8 @@ def _without_adverbs(cut: Sequence[Item], idle: Collection[str]) -> Sequence[Ite
 
 def _senses(items: Sequence[Item], lexicon: Lexicon) -> tuple[str, ...]:
     """What the one state word may mean of different kinds; a sense that fits all kinds stands for the others."""
-    word = next(i for i in items if i.role is Role.ASKED)
-    found = [i.value for i in lexicon.at(word.text, 0) if i.role is Role.ASKED and i.text == word.text]
-    return tuple(dict.fromkeys([v for v in found if "." not in v] or found))
+    found = meanings(items, lexicon)
+    return tuple(v for v in found if "." not in v) or found
 
 
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
@@ -201,4 +233,4 @@ def _question(asked: _Asked, n_devices: int) -> str:
             return "any" if kind == "anyone" else kind
     if asked.group.has(Role.ALL) and n_devices > 1:
         return "any" if any(v.startswith("any") for v in asked.group.of(Role.ALL)) else "all"
-    return "yes_no" if n_devices == 1 else "any"
+    return "yes_no"

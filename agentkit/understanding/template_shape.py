@@ -73,7 +73,14 @@ _PHRASES = Keys(
         "naming": WORDS,
         "readers": WORDS,
         "attributes": _TABLE,
-        "asks": Keys({"tool": WORD, "states": _TABLE, "attributes": _TABLE, "tools": MapOf(WORD)}),
+        "asks": Keys(
+            {
+                "tool": WORD,
+                **dict.fromkeys(("states", "attributes", "wider"), _TABLE),
+                "tools": MapOf(WORD),
+                "everywhere": WORDS,
+            }
+        ),
     }
 )
 _RANGE = Keys(

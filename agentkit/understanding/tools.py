@@ -6,8 +6,9 @@
         return becomes(device, "on", brightness=round(brightness * 2.55))
 
 The first parameter tells what the tool works on: `device: Device` runs once per device, `devices: tuple[Device, ...]`
-once for all of them (questions), `home: View` without selecting any. The function is pure: it looks at what it is given
-and returns a `Decision` or an `Answer`; `agent/execute.py` is the one place that applies and verifies it.
+once for all of them (questions), `home: View` without selecting any. Beside devices, `home: View | None = None` is
+given the home as well. The function is pure: it looks at what it is given and returns a `Decision` or an `Answer`;
+`agent/execute.py` is the one place that applies and verifies it.
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ class Tool:
     """How likely a device is meant by a sentence that names neither device nor place; 0 = only if no other is."""
     one_of: tuple[str, ...] = ()
     """Arguments of which a call needs one; the first is asked for."""
+    takes_home: bool = False
+    """Its function is also given the home, by the name `home`, beside the devices."""
 
 
 def tool(
@@ -148,7 +151,8 @@ def read_tool(function: Callable[..., Any]) -> Tool:
     if scope is None:
         got = f"is {first.name!r}" if first else "is missing"
         raise AppError(f"tool {name}: first parameter {got}, wanted device, devices or home")
-    params = tuple(_read_param(name, p, hints.get(p.name)) for p in rest)
+    takes_home = scope != "home" and any(p.name == "home" for p in rest)
+    params = tuple(_read_param(name, p, hints.get(p.name)) for p in rest if p.name != "home" or not takes_home)
     if unknown := [x for x in one_of if x not in (p.name for p in params)]:
         raise AppError(f"tool {name}: one_of names {unknown[0]!r}, wanted arguments of the function")
     return Tool(
@@ -161,6 +165,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         function,
         prefers,
         tuple(one_of),
+        takes_home,
     )
 
 

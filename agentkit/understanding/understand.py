@@ -44,6 +44,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
+from agentkit.understanding.wide import is_of_one, is_plain_question, is_wider
 from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
 from agentkit.understanding.words import Words
 
@@ -174,6 +175,8 @@ class Understander:
         if quick is not None and quick.intents and not is_question(quick, self._tools):
             return quick
         first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
+        if (wider := self._wider(first, text, view)) is not None:
+            return wider
         is_sure = first.kind is not Kind.NONE and not is_weak(first, self._tools)
         if is_sure and not self._phrases.passes_over(first, text, view):
             return first
@@ -186,6 +189,15 @@ class Understander:
             chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def _wider(self, first: Understanding, text: Normalised, view: HomeView) -> Understanding | None:
+        """The question about every door where one device is called "door", and the template took it for that one."""
+        words, asks = self._words[text.language], self._phrases.phrases.asks
+        if not is_question(first, self._tools) or not is_of_one(first, asks, words):
+            return None
+        found = self._phrases.match(text, view)
+        found = self._questions.match(text, view) if found.kind is Kind.NONE else found
+        return found if is_question(found, self._tools) and is_wider(first, found, view, asks) else None
 
     def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
@@ -215,10 +227,12 @@ class Understander:
         timings = {"timers": (time.perf_counter() - start) * 1000}
         if any(i.tool not in self._tools for i in found.intents):
             return Understanding(Kind.NONE, timings_ms=timings)
-        if any(i.tool == "cancel_alarm" and set(i.args) <= {"kind"} for i in found.intents):
-            device = self._match(text, view)  # "turn off the alarm" where a siren is called so
+        if any(i.tool in ("cancel_alarm", "alarm_status") and set(i.args) <= {"kind"} for i in found.intents):
+            device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
-            found = replace(device, needs_confirmation=True) if is_device else found
+            is_asked = is_plain_question(device, text, self._words[text.language], self._tools)
+            if is_device and (is_asked or found.intents[0].tool == "cancel_alarm"):
+                found = replace(device, needs_confirmation=not is_question(device, self._tools))
         return replace(found, timings_ms=timings)
 
     def _planned(self, text: Normalised, view: HomeView) -> Understanding:

@@ -52,13 +52,17 @@ Answers:
     state.many         names, device_ids, count, items: [as state.one]
     state.yes          as state.one, asked (the state that was asked for)
     state.no           as state.one (state: what it really is), asked
-    state.any_yes      names, device_ids, count, state, total, type
-    state.any_no       state, total, type
+    state.any_yes      names, device_ids, count, state, total, type, others
+    state.any_no       state, total, type, items (may be absent)
     state.all_yes      names, device_ids, count, state, total, type
-    state.all_no       names, device_ids, count of those that are not, state, total, type
-    state.which        names, device_ids, count, state, total, type
-    state.none         none is in that state: state, total, type (the last two may be absent)
-    state.count        count, total, names, device_ids, state (None: all of them were counted), type
+    state.all_no       names, device_ids, count of those that are not, items: [as state.one], state, total, type, others
+    state.unsure       some cannot tell, and without them there is no yes or no: others, items of those that can
+    state.known        the same where only locks are asked whether their doors are open
+    state.which        names, device_ids, count, state, total, type, others
+    state.none         none is in that state: state, total, type, items (the last three may be absent)
+    state.count        count, total, names, device_ids, state (None: all of them were counted), type, others
+                       others: [as state.one, kind: offline, or only: a lock, which does not tell if its door is open];
+                       area: the speaker's room, if it was asked about that alone
     state.unknown      names, device_ids, count: registered, but never reported a state
     state.unavailable  names, device_ids, count: offline
     value.one          as state.one, attribute, value, unit; the following have the same values

@@ -17,7 +17,8 @@ from agentkit.devices.memory import MemoryAdapter
 from agentkit.devices.registry import Registry
 from agentkit.errors import DeviceUnavailable
 from agentkit.types import ActionResult, Status
-from agentkit.understanding.tools import Decision, Tool
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.tools import Answer, Decision, Tool, read_tool, tool
 from tests.agent.house import HOUSE, TOOLS, OddAdapter, house_view, with_function
 
 FAST = Limits(timeout_ms=150, verify_ms=40, max_hung=2)
@@ -512,3 +513,24 @@ def test_a_question_reads_live_states_in_one_call(bench):
 def test_a_question_about_an_offline_device_says_so(bench):
     bench.registry.report("light.lamp_1", is_available=False)
     assert bench.one("get_state", "light.lamp_1").reason == "unavailable"
+
+
+def test_a_tool_may_look_at_the_home_beside_its_devices(bench: Bench) -> None:
+    @tool(types=("light",), is_query=True)
+    def neighbours(devices: tuple[Device, ...], home: HomeView | None = None) -> Answer:
+        """Count what there is beside the devices."""
+        return Answer("state.count", {"total": len(home.devices) if home else 0})
+
+    (result,) = bench.run(step(read_tool(neighbours), "light.lamp_1"))
+    assert result.facts["total"] == len(HOUSE.devices)
+    assert [p.name for p in read_tool(neighbours).params] == []
+
+
+def test_every_device_that_is_offline_is_told_if_all_are(bench: Bench) -> None:
+    for device_id in ("light.lamp_1", "light.lamp_11"):
+        bench.registry.report(device_id, is_available=False)
+    results = bench.run(step("get_state", "light.lamp_1", "light.lamp_11"))
+    assert [(r.action.device_id, r.reason) for r in results] == [
+        ("light.lamp_1", "unavailable"),
+        ("light.lamp_11", "unavailable"),
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,10 +265,20 @@ def test_what_was_so_already_is_not_said_to_be_done(replies: Replies) -> None:
     assert replies.compose("zh", [was_off], HOME) == "走廊灯已经关着。"
 
 
-def test_one_that_was_so_already_is_counted_among_those_that_changed(replies: Replies) -> None:
+def test_what_changed_is_told_apart_from_what_was_so_already(replies: Replies) -> None:
     was_off = result("turn_off", "light.hall", state="off", reply_key="already.turn_off")
-    said = replies.compose("en", [*off("light.kitchen"), was_off], HOME)
-    assert said == "Turned off the kitchen light and the hall lamp."
+    results = [was_off, *off("light.kitchen")]
+    assert replies.compose("en", results, HOME) == "Turned off the kitchen light. The hall lamp is already off."
+    assert replies.compose("zh", results, HOME) == "已关闭厨房灯。走廊灯已经关着。"
+
+
+def test_many_that_were_so_already_are_counted_as_the_others(replies: Replies) -> None:
+    lights = [replace(HOME.devices[0], id=f"light.{n}", name=f"Spot {n}", aliases=(f"射灯{n}",)) for n in range(6)]
+    home = HomeView(devices=(*lights, *HOME.devices), areas=HOME.areas)
+    were_off = [result("turn_off", d.id, state="off", reply_key="already.turn_off") for d in lights]
+    results = [*were_off, *off("light.kitchen")]
+    assert replies.compose("en", results, home) == "Turned off the kitchen light. The other 6 lights are already off."
+    assert replies.compose("zh", results, home) == "已关闭厨房灯。其余6盏灯已经关着。"
 
 
 def test_the_items_of_one_list_are_named_together(replies: Replies) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from agentkit.devices.adapter import Device
+from agentkit.devices.view import View
 from agentkit.understanding.tools import Answer, tool
 
-from .reading import CLASS_OF, WORDS, Reading, has_state, read, spoken_state, state_word
+from .common import is_off
+from .groups import NAMED, answer, names, offline_row, row, silence, survey
+from .reading import CLASS_OF, WORDS, Reading, is_gone, is_silent, read
 
 READABLE = (
     "light",
@@ -49,7 +52,8 @@ NAMED_VALUES = (
     "events",
 )
 """Attributes with a sentence of their own; the others are read out as value.one."""
-CALLED_BY_CLASS = ("window", "door", "garage", "gate", "curtain", "blind", "shade", "shutter", "awning")
+WHILE_ON = {"light": ("brightness", "color", "color_temperature"), "fan": ("speed",)}
+"""What a device only has while it is on; of one that is off it is told that it is off."""
 SAME_ATTRIBUTE = {"current_temperature": "temperature", "percentage": "speed", "hvac_mode": "mode"}
 
 Question = Literal["one", "yes_no", "any", "all", "which", "how_many"]
@@ -58,6 +62,7 @@ Question = Literal["one", "yes_no", "any", "all", "which", "how_many"]
 @tool(types=READABLE, is_query=True)
 def get_state(
     devices: tuple[Device, ...],
+    home: View | None = None,
     question: Question = "one",
     state: str | None = None,
     attribute: str | None = None,
@@ -68,22 +73,21 @@ def get_state(
     instead of the state.
     """
     if not devices:
-        return Answer("state.none", _names((), state=state))
-    live = tuple(d for d in devices if d.is_available)
-    if not live:
-        return Answer("state.unavailable", _names(devices))
-    if not attribute and all(d.type == "calendar" for d in live):
+        return Answer("state.none", names((), state=state))
+    if all(map(is_gone, devices)):
+        return silence(devices)
+    if not attribute and all(d.type == "calendar" for d in devices):
         attribute = "events"  # what a calendar is asked for is what stands in it
     if attribute == "setting":
-        return _settings(live)
+        return _settings(devices)
     if attribute and attribute != "state":
         kind = CLASS_OF.get(attribute, attribute)
-        of_class = tuple(d for d in live if d.type == "binary_sensor" and d.device_class == kind)
+        of_class = tuple(d for d in devices if d.type == "binary_sensor" and d.device_class == kind)
         if not (of_class and kind in WORDS):
-            return _values(live, attribute)
-        live, state = of_class, state or WORDS[kind][0]
+            return _values(devices, attribute, home)
+        devices, state = of_class, state or WORDS[kind][0]
         question = "any" if question == "one" else question
-    return _states(live, question, state)
+    return _states(devices, question, state, home)
 
 
 @tool(types=("weather",), is_query=True)
@@ -91,13 +95,13 @@ def get_weather(devices: tuple[Device, ...]) -> Answer:
     """Tell the weather that the home's weather station reports."""
     known = [d for d in devices if d.is_available and (d.state or read(d, "temperature"))]
     if not known:
-        return Answer("weather.unknown", _names(devices))
+        return Answer("weather.unknown", names(devices))
     device = known[0]
     temperature, humidity = read(device, "temperature"), read(device, "humidity")
     return Answer(
         "weather.now",
         {
-            **_names((device,)),
+            **names((device,)),
             "condition": device.state or device.attributes.get("condition"),
             "temperature": temperature.value if temperature else None,
             "unit": temperature.unit if temperature else None,
@@ -107,75 +111,56 @@ def get_weather(devices: tuple[Device, ...]) -> Answer:
     )
 
 
-def _states(live: tuple[Device, ...], question: Question, state: str | None) -> Answer:
-    if question == "one" and state:
-        question = "yes_no"
+def _states(devices: tuple[Device, ...], question: Question, state: str | None, home: View | None) -> Answer:
     if question == "how_many" and not state:
-        return Answer("state.count", {**_names(live), "total": len(live), "state": None})
-    if not state or question == "one":
-        return _describe(live)
-    state = spoken_state(state, live)
-    hits = tuple(d for d in live if has_state(d, state))
-    rest = tuple(d for d in live if d not in hits)
-    values = {**_names(hits), "state": state, "total": len(live), "type": _kind(live)}
-    if question == "how_many":
-        return Answer("state.count", values)
-    if question == "which":
-        return Answer("state.which" if hits else "state.none", values)
-    if len(live) == 1:
-        return _yes_no(live[0], state, is_yes=bool(hits))
-    if question == "all":
-        others = {**values, **_names(rest)}
-        return Answer("state.all_no", others) if rest else Answer("state.all_yes", values)
-    if state in ("open", "closed") and any(d.type == "lock" for d in hits):
-        return Answer("state.any_each", {**values, "items": [_one(d) for d in hits]})
-    return Answer("state.any_yes" if hits else "state.any_no", values)
+        return Answer("state.count", {**names(devices), "total": len(devices), "state": None})
+    return _describe(devices) if not state else answer(survey(devices, state, home), question)
 
 
-def _kind(live: tuple[Device, ...]) -> str | None:
-    """What the devices are called together: by their class where people do so too; None if they are of many kinds."""
-    if len({d.type for d in live}) > 1:
-        return None
-    classes = {d.device_class for d in live}
-    shared = next(iter(classes)) if len(classes) == 1 else None
-    return shared if shared in CALLED_BY_CLASS else live[0].type
-
-
-def _describe(live: tuple[Device, ...]) -> Answer:
-    known = tuple(d for d in live if d.state is not None)
+def _describe(devices: tuple[Device, ...]) -> Answer:
+    known = tuple(d for d in devices if not is_silent(d))
     if not known:
-        return Answer("state.unknown", _names(live))
-    if len(known) == 1:
-        return Answer("state.one", _one(known[0]))
-    return Answer("state.many", {**_names(known), "items": [_one(d) for d in known]})
+        return silence(devices)
+    if len(devices) == 1:
+        return Answer("state.one", row(known[0]))
+    rows = [row(d) for d in known] + [offline_row(d) for d in devices if d not in known]
+    return Answer("state.many", {**names(known), "items": rows})
 
 
-def _yes_no(device: Device, state: str, *, is_yes: bool) -> Answer:
-    if device.state is None:
-        return Answer("state.unknown", _names((device,)))
-    key = "state.yes" if is_yes else "state.no"
-    return Answer(key, {**_one(device), "asked": state})
-
-
-def _values(live: tuple[Device, ...], attribute: str) -> Answer:
+def _values(devices: tuple[Device, ...], attribute: str, home: View | None) -> Answer:
     name = SAME_ATTRIBUTE.get(attribute, attribute)
-    readings = _one_per_room([r for r in (read(d, attribute) for d in live) if r is not None])
-    if not readings:
-        return Answer("value.none", {**_names(live), "attribute": name})
-    rows = [_reading(r, name) for r in readings]
+    live = _playing(tuple(d for d in devices if not is_gone(d)), name)
+    idle = tuple(d for d in live if name in WHILE_ON.get(d.type, ()) and is_off(d))
+    readings = _one_per_room([r for d in live if d not in idle and (r := read(d, attribute)) is not None])
+    rows = [_reading(r, name) for r in readings] + [{**row(d), "kind": "idle"} for d in idle]
+    rows += [offline_row(d) for d in devices if is_gone(d) and read(d, attribute) is not None]
+    if not rows:
+        if name == "title" and live:
+            return answer(survey(devices, "playing", home), "which")
+        return Answer("value.none", {**(names(devices) if len(devices) <= NAMED else {}), "attribute": name})
     if len(rows) > 1:
-        return Answer("value.many", {**_names(tuple(r.device for r in readings)), "attribute": name, "items": rows})
+        ids = [r["device_id"] for r in rows]
+        return Answer("value.many", {"device_ids": ids, "count": len(ids), "attribute": name, "items": rows})
+    if not readings:
+        return Answer("state.one", rows[0]) if idle else silence(tuple(d for d in devices if is_gone(d)))
     return Answer(f"{name}.one" if name in NAMED_VALUES else "value.one", rows[0])
 
 
-def _settings(live: tuple[Device, ...]) -> Answer:
+def _playing(live: tuple[Device, ...], attribute: str) -> tuple[Device, ...]:
+    """Of those that are asked what they play, the ones that play now, if any do."""
+    playing = tuple(d for d in live if d.state == "playing") if attribute == "title" else ()
+    return playing or live
+
+
+def _settings(devices: tuple[Device, ...]) -> Answer:
     """What is set: a temperature means little without the mode, which may be off."""
-    rows = [{**_one(d), "temperature": r.value, "unit": r.unit} for d in live if (r := read(d, "target_temperature"))]
+    live = tuple(d for d in devices if not is_gone(d))
+    rows = [{**row(d), "temperature": r.value, "unit": r.unit} for d in live if (r := read(d, "target_temperature"))]
     if not rows:
-        return _describe(live)
+        return _describe(devices)
     if len(rows) == 1:
         return Answer("setting.one", rows[0])
-    return Answer("setting.many", {**_names(live), "items": rows})
+    return Answer("setting.many", {**names(live), "items": rows})
 
 
 def _one_per_room(readings: list[Reading]) -> list[Reading]:
@@ -184,24 +169,7 @@ def _one_per_room(readings: list[Reading]) -> list[Reading]:
     return [r for r in readings if r.device.type == "sensor" or r.device.area not in sensor_rooms]
 
 
-def _one(device: Device) -> dict[str, Any]:
-    word = state_word(device)
-    unit = device.attributes.get("unit_of_measurement") if device.type == "sensor" else None
-    return {
-        "name": device.name,
-        "device_id": device.id,
-        "type": device.type,
-        "device_class": device.device_class,
-        "area": device.area,
-        "state": word,
-        "unit": unit or "",
-    }
-
-
 def _reading(reading: Reading, attribute: str) -> dict[str, Any]:
-    return {**_one(reading.device), "attribute": attribute, "value": reading.value, "unit": reading.unit}
-
-
-def _names(devices: tuple[Device, ...], **more: Any) -> dict[str, Any]:
-    names, ids = [d.name for d in devices], [d.id for d in devices]
-    return {"names": names, "device_ids": ids, "count": len(devices), **more}
+    is_paused = attribute == "title" and reading.device.state == "paused"
+    kind = {"kind": "paused"} if is_paused else {}
+    return {**row(reading.device), "attribute": attribute, "value": reading.value, "unit": reading.unit, **kind}

@@ -63,6 +63,16 @@ class Reading:
     unit: str = NO_UNIT
 
 
+def is_gone(device: Device) -> bool:
+    """True if a device is offline, or says so itself."""
+    return not device.is_available or device.state in ("unavailable", "unknown")
+
+
+def is_silent(device: Device) -> bool:
+    """True if nobody knows the state of a device now."""
+    return is_gone(device) or device.state is None
+
+
 def state_word(device: Device) -> str | None:
     """Return the state as people call it: a door sensor that is on is open."""
     if device.type != "binary_sensor" or device.state not in ("on", "off"):
@@ -82,8 +92,12 @@ def has_state(device: Device, asked: str) -> bool:
     """True if the device is in a state that answers to this word."""
     wanted = asked.strip().lower().replace(" ", "_")
     said = {str(x).lower() for x in (device.state, state_word(device), device.attributes.get("hvac_action")) if x}
-    if device.type == "lock":
-        wanted = {"open": "unlocked", "closed": "locked"}.get(wanted, wanted)  # what one can tell of the door it is in
+    if device.type == "lock":  # what one can tell of the door it is in
+        wanted = {"open": "unlocked", "closed": "locked", "safe": "locked"}.get(wanted, wanted)
+    elif device.type == "cover" or WORDS.get(device.device_class or "") == ("open", "closed"):
+        wanted = {"unlocked": "open", "locked": "closed", "safe": "closed"}.get(wanted, wanted)
+    elif device.type == "valve":
+        wanted = {"on": "open", "off": "closed"}.get(wanted, wanted)
     group = next((g for g in SAME_STATES if wanted in g), frozenset({wanted}))
     if said & group:
         return True
@@ -102,7 +116,9 @@ def read(device: Device, attribute: str) -> Reading | None:
     """Read an attribute by the name people use for it; None = this device does not have it."""
     special = _SPECIAL.get(attribute)
     found = special(device) if special is not None else None
-    return found if found is not None else _read_plain(device, CLASS_OF.get(attribute, attribute))
+    if found is not None or (special is _temperature and device.type in ("climate", "water_heater")):
+        return found  # their plain "temperature" is what is wanted, not what is
+    return _read_plain(device, CLASS_OF.get(attribute, attribute))
 
 
 def _read_plain(device: Device, name: str) -> Reading | None:

@@ -7,6 +7,7 @@ import pytest
 from agentkit.config import App
 from agentkit.devices.adapter import Device
 from agentkit.devices.view import View
+from agentkit.understanding.tools import Answer
 from tests.apps.smart_home.conftest import Run
 
 
@@ -84,6 +85,10 @@ def test_no_tells_what_is_true_instead(ask: Run) -> None:
         (make("b", "sensor", "15", device_class="battery"), "low", True),
         (make("b", "sensor", "80", device_class="battery"), "low", False),
         (make("l", "lock", "locked"), "off", False),
+        (make("v", "valve", "closed"), "off", True),
+        (make("v", "valve", "open"), "on", True),
+        (make("g", "cover", "closed", device_class="garage"), "locked", True),
+        (make("g", "cover", "open", device_class="garage"), "safe", False),
     ],
 )
 def test_a_state_answers_to_the_words_people_use_for_it(ask: Run, device: Device, asked: str, holds: bool) -> None:
@@ -98,7 +103,6 @@ def test_a_state_answers_to_the_words_people_use_for_it(ask: Run, device: Device
         (climate(19, 21), "target_temperature", "target_temperature.one", 21, "°C"),
         (sensor("45", "humidity", "%"), "humidity", "humidity.one", 45, "%"),
         (make("l", "light", "on", brightness=128), "brightness", "brightness.one", 50, "%"),
-        (make("l", "light", "off", brightness=128), "brightness", "brightness.one", 0, "%"),
         (make("l", "light", "on", rgb_color=[250, 5, 5]), "color", "color.one", "red", ""),
         (make("l", "light", "on", color_temp_kelvin=2700), "color", "color.one", 2700, "K"),
         (make("c", "cover", "open", current_position=60), "position", "position.one", 60, "%"),
@@ -137,6 +141,121 @@ def test_a_class_of_binary_sensor_is_asked_as_a_state(ask: Run) -> None:
     motion = make("motion", "binary_sensor", "off", device_class="motion")
     assert ask("get_state", leak, motion, attribute="flood").reply_key == "state.yes"
     assert ask("get_state", leak, motion, attribute="motion").reply_key == "state.no"
+
+
+@pytest.mark.parametrize(
+    ("device", "attribute"),
+    [
+        (make("l", "light", "off", brightness=128), "brightness"),
+        (make("l", "light", "off", color_temp_kelvin=2700), "color"),
+        (make("f", "fan", "off", percentage=0), "speed"),
+    ],
+)
+def test_what_is_off_is_said_to_be_off(ask: Run, device: Device, attribute: str) -> None:
+    answer = ask("get_state", device, attribute=attribute)
+    assert (answer.reply_key, answer.values["state"]) == ("state.one", "off")
+
+
+def test_a_wanted_temperature_is_not_told_as_the_one_that_is(ask: Run) -> None:
+    assert (
+        ask("get_state", make("c", "climate", "heat", temperature=22), attribute="temperature").reply_key
+        == "value.none"
+    )
+
+
+def test_a_sensor_that_says_it_is_unavailable_is_offline(ask: Run) -> None:
+    gone, near = sensor("unavailable", "temperature", "°C"), climate(26, 25)
+    assert ask("get_state", gone).reply_key == "state.unavailable"
+    assert ask("get_state", gone, attribute="temperature").reply_key == "state.unavailable"
+    rows = ask("get_state", gone, near, attribute="temperature").values["items"]
+    assert [(r["device_id"], r["state"]) for r in rows] == [("climate.c", "heat"), ("sensor.s", "unavailable")]
+
+
+FRONT = make("Front Door", "lock", "locked", "hall")
+BACK = make("Back Door", "lock", "locked", "kitchen")
+CONTACT = make("Front Door Sensor", "binary_sensor", "on", "hall", device_class="door")
+GARAGE = make("Garage Door", "cover", "open", "garage", device_class="garage")
+GONE = Device("lock.gone", "Side Door", "lock", "hall", state="locked", is_available=False)
+
+
+def rows_of(answer: Answer, key: str) -> list[tuple[str, str, str | None]]:
+    return [(r["device_id"], r["state"], r.get("kind")) for r in answer.values.get(key, ())]
+
+
+def test_all_are_never_said_to_be_so_where_one_cannot_tell(ask: Run) -> None:
+    answer = ask("get_state", FRONT, GONE, question="all", state="locked")
+    assert answer.reply_key == "state.unsure"
+    assert rows_of(answer, "items") == [(FRONT.id, "locked", None)]
+    assert rows_of(answer, "others") == [(GONE.id, "unavailable", "offline")]
+
+
+@pytest.mark.parametrize("question", ["any", "which", "how_many"])
+def test_who_is_offline_is_named_beside_who_is_so(ask: Run, question: str) -> None:
+    answer = ask("get_state", FRONT, GONE, question=question, state="locked")
+    assert answer.values["device_ids"] == [FRONT.id]
+    assert rows_of(answer, "others") == [(GONE.id, "unavailable", "offline")]
+
+
+@pytest.mark.parametrize("question", ["any", "which"])
+def test_none_is_never_said_to_be_so_where_one_cannot_tell(ask: Run, question: str) -> None:
+    assert ask("get_state", FRONT, GONE, question=question, state="unlocked").reply_key == "state.unsure"
+
+
+def test_the_contact_of_a_door_decides_whether_it_is_open(app: App) -> None:
+    home = View(datetime(2025, 1, 1), (FRONT, BACK, CONTACT))
+    answer = app.tools["get_state"].function((FRONT,), home=home, state="closed")
+    assert isinstance(answer, Answer)
+    assert (answer.reply_key, answer.values["device_id"], answer.values["state"]) == ("state.no", FRONT.id, "open")
+
+
+def test_a_lock_is_asked_itself_whether_it_is_locked(app: App) -> None:
+    home = View(datetime(2025, 1, 1), (FRONT, BACK, CONTACT))
+    answer = app.tools["get_state"].function((FRONT,), home=home, state="locked")
+    assert isinstance(answer, Answer)
+    assert (answer.reply_key, answer.values["state"]) == ("state.yes", "locked")
+
+
+def test_of_a_door_without_a_contact_only_the_lock_is_known(ask: Run) -> None:
+    answer = ask("get_state", BACK, question="yes_no", state="closed")
+    assert answer.reply_key == "state.known"
+    assert rows_of(answer, "others") == [(BACK.id, "locked", "only")]
+
+
+def test_none_are_counted_as_open_where_only_a_lock_is_known(ask: Run) -> None:
+    shut = make("Gate", "cover", "closed", "yard", device_class="gate")
+    answer = ask("get_state", BACK, shut, question="how_many", state="open")
+    assert (answer.reply_key, rows_of(answer, "others")) == ("state.known", [(BACK.id, "locked", "only")])
+
+
+def test_what_is_unlocked_by_its_class_is_told_in_its_own_word(ask: Run) -> None:
+    answer = ask("get_state", FRONT, GARAGE, question="any", state="unlocked")
+    assert rows_of(answer, "items") == [(GARAGE.id, "open", None)]
+
+
+def test_an_open_garage_door_is_among_the_doors_that_are_open(ask: Run) -> None:
+    answer = ask("get_state", FRONT, BACK, CONTACT, GARAGE, question="all", state="closed")
+    assert answer.reply_key == "state.all_no"
+    assert rows_of(answer, "items") == [(FRONT.id, "open", None), (GARAGE.id, "open", None)]
+    assert answer.values["type"] == "door"
+
+
+def test_an_offline_contact_leaves_open_whether_the_door_is(app: App) -> None:
+    gone = Device(
+        CONTACT.id, CONTACT.name, CONTACT.type, CONTACT.area, (), "off", CONTACT.attributes, is_available=False
+    )
+    home = View(datetime(2025, 1, 1), (FRONT, gone))
+    answer = app.tools["get_state"].function((FRONT,), home=home, state="closed")
+    assert isinstance(answer, Answer)
+    assert answer.reply_key == "state.unsure"
+    assert rows_of(answer, "others") == [(FRONT.id, "locked", "only"), (CONTACT.id, "unavailable", "offline")]
+
+
+def test_a_blanket_answer_about_the_speakers_room_says_so(app: App) -> None:
+    here, there = make("a", "light", "off", "den"), make("b", "light", "on", "hall")
+    home = View(datetime(2025, 1, 1), (here, here, there), area="den")
+    answer = app.tools["get_state"].function((here, here), home=home, question="all", state="off")
+    assert isinstance(answer, Answer)
+    assert (answer.reply_key, answer.values["area"]) == ("state.all_yes", "den")
 
 
 def test_offline_devices_are_not_counted_and_named_if_all_are(ask: Run) -> None:
