@@ -9,7 +9,15 @@ from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.amend import corrected, is_called_off
-from agentkit.understanding.choosing import at_value, is_as_good, is_complete, is_question, is_weak, singled, takes_number
+from agentkit.understanding.choosing import (
+    at_value,
+    is_as_good,
+    is_complete,
+    is_question,
+    is_weak,
+    singled,
+    takes_number,
+)
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
@@ -17,12 +25,13 @@ from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, without_here
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.leftover import passed_over
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import joined
-from agentkit.understanding.propose import Proposer
+from agentkit.understanding.propose import HINTED, Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
@@ -34,7 +43,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
-from agentkit.understanding.withheld import cut_guard, past, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, past, quoted_command, time_span, told
 from agentkit.understanding.words import Words
 
 
@@ -145,7 +154,10 @@ class Understander:
             if found.kind is not Kind.NONE:
                 break
         if not is_question(found, self._tools) and found.intents:
-            hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
+            lexicon = self._phrases.lexicon(view, words)
+            moved = [i for i in found.intents if (tool := self._tools.get(i.tool)) and tool.types]
+            hit = quoted_command(text, found, lexicon, words)
+            hit = hit or (time_span(text, moved, lexicon, words) if found.when is None else None)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
         found = finished(found, text, view, words, self._phrases.phrases, self._tools)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
@@ -256,6 +268,7 @@ class Understander:
         if guard_any(rest.text, self._words[rest.language], self._words.values()) is not None:
             return Understanding(Kind.NONE)
         asked = self._model.understand(rest, view)
+        asked = self._whole(asked, rest, view)
         return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
 
     def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
@@ -299,4 +312,16 @@ class Understander:
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
-        return self._refuser.named(found, text, view)
+        return self._whole(self._refuser.named(found, text, view), text, view)
+
+    def _whole(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """Refuse a reading of parts of a sentence that leaves out something to do, by the words of that."""
+        words = self._words[text.language]
+        if found.kind is not Kind.CALLS or found.why == HINTED or is_question(found, self._tools):
+            return found
+        lexicon = self._phrases.lexicon(view, words)
+        left = passed_over(text, found.intents, lexicon, view, words, self._phrases.phrases)
+        if not left:
+            return found
+        why = f"{found.why}; but nothing is called for {left!r}"
+        return replace(found, kind=Kind.REFUSE, intents=(), reply_key="part", reply_values={"name": left}, why=why)
