@@ -57,9 +57,11 @@ def _parts(folded: str, mentions: Sequence[Item]) -> Iterator[_Part]:
 
 def _is_used(part: _Part, folded: str, acts: set[str], lexicon: Lexicon, words: Words) -> bool:
     """Whether a part holds a thing or a value, or nothing but known words, and no verb but those of the calls."""
-    is_about = any(m.role in _USED for m in part.mentions) or not _rest(part, folded, part.mentions)
-    said = verbs_said(Sentence(folded[part.start : part.end].strip(), part.mentions, lexicon), words)
-    return is_about and (not said or any(verb & acts for verb in said))
+    is_known = not _rest(part, folded, part.mentions)
+    is_about = any(m.role in _USED for m in part.mentions)
+    if said := verbs_said(Sentence(folded[part.start : part.end].strip(), part.mentions, lexicon), words):
+        return (is_about or is_known) and any(verb & acts for verb in said)
+    return is_about or (is_known and not any(m.role is Role.ACT for m in part.mentions))
 
 
 def _tail(part: _Part) -> _Part:
