@@ -59,6 +59,8 @@ class Answered:
     """The sentence that asked for it, if it was an earlier one."""
     asked: Consent = NO_CONSENT
     """What a yes or the code was given for."""
+    then: tuple[Answered, ...] = ()
+    """What else was said in the same sentence, each at a time of its own."""
 
 
 @dataclass(frozen=True)

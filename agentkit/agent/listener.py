@@ -158,7 +158,8 @@ class Listener:
         turn.understanding, turn.path = replace(found, intents=intents), found.path
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
-        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
+        then = tuple(Answered(part.intents, when=part.when) for part in found.then)
+        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when, then=then)
         if found.kind is Kind.CALLS and intents:
             return meant
         bound = bind(intents, turn.view, self.acting.tools)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Intent, Kind, Understanding
-from agentkit.understanding.amend import corrected, is_called_off
+from agentkit.understanding.amend import Match, corrected, is_called_off
 from agentkit.understanding.choosing import (
     at_value,
     is_as_good,
@@ -18,6 +18,7 @@ from agentkit.understanding.choosing import (
     singled,
     takes_number,
 )
+from agentkit.understanding.clauses import ClauseSplitter
 from agentkit.understanding.counts import find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
@@ -145,9 +146,32 @@ class Understander:
             return self._not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
             return self._not_yet(hit, {})
+        splitter = ClauseSplitter(self._surely, self._phrases.lexicon(view, words), words, view, self._tools)
+        apart = splitter.read_timed(text)
+        if apart.kind is not Kind.NONE and (apart.kind is Kind.CALLS or self._refuser.is_about_home(text, view)):
+            return apart
+        found = self._one(text, view, self._tiers)
+        is_sure = found.kind is Kind.CALLS and found.path != "model" and not found.needs_confirmation
+        if is_sure and not (self._takes_text(found) and splitter.has_joint(text.text)):
+            return found
+        apart = splitter.read(text) if found.kind in (Kind.CALLS, Kind.REFUSE, Kind.NONE) else Understanding(Kind.NONE)
+        return found if apart.kind is Kind.NONE else apart
+
+    def _takes_text(self, found: Understanding) -> bool:
+        """Whether a template took words as they are, which may be a command and more."""
+        params = (p for i in found.intents for p in self._tools[i.tool].params if not self._tools[i.tool].is_query)
+        return any(p.type is str and not p.choices for p in params)
+
+    def _surely(self, text: Normalised, view: HomeView) -> Understanding:
+        """Ask the tiers before the model about one clause."""
+        return self._one(text, view, self._tiers[:-1])
+
+    def _one(self, text: Normalised, view: HomeView, tiers: Sequence[Match]) -> Understanding:
+        """Ask tiers about one clause, or a sentence that is as simple."""
+        words = self._words[text.language]
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in self._tiers:
+        for tier in tiers:
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
@@ -252,7 +276,7 @@ class Understander:
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            proposed = self._refuser.named(self._refuser.refuse(rest, view), rest, view)
+            proposed = self._whole(self._refuser.named(self._refuser.refuse(rest, view), rest, view), rest, view)
             when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
             return replace(proposed, when=when, timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
