@@ -36,6 +36,8 @@ def read_called_off(
     """What a text calls off or puts off, with no question open. None if it is about something else."""
     if not acting.replies.has(turn.language, OFF):
         return None
+    if _is_stop(turn, words) and not _spoken_of(turn, acting, is_new=True):
+        return None  # there may be something that moves
     spoken = _spoken_of(turn, acting)
     if found := _put_off(turn, acting, words, spoken):
         return found
@@ -167,6 +169,12 @@ def _is_it(rest: str, words: Words) -> bool:
     """Whether what is called off is only pointed at: "it", "that one", "the last one"."""
     spelled = fold(with_pronoun(rest, words.talk), words)
     return spelled in {fold(words.talk.it, words), *(fold(w, words) for w in words.talk.just_now)}
+
+
+def _is_stop(turn: Turn, words: Words) -> bool:
+    """Whether a word that stops what moves stands alone ("stop"), with which nothing is called off but a new plan."""
+    said = fold(turn.text.text, words)
+    return any(fold_listed(w, words) == said for listed in words.stops.values() for w in listed)
 
 
 def _is_bare(turn: Turn, words: Words) -> bool:

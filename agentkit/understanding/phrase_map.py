@@ -86,6 +86,8 @@ class PhraseMap:
     further: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what it asks for where all of that is so already: brighter for lights that are
     on."""
+    moving: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Device type → states in which it moves or plays, so that "stop" by itself means it."""
 
 
 def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
@@ -111,6 +113,7 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         readers=tuple(map(str, raw.get("readers") or ())),
         naming=naming,
         asks=read_asks(raw.get("asks") or {}),
+        moving={str(k): tuple(map(str, states)) for k, states in (raw.get("moving") or {}).items()},
         further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
     )
 

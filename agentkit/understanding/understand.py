@@ -38,6 +38,7 @@ from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.stopping import stopped
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -140,6 +141,8 @@ class Understander:
 
     def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
         """Understand a sentence whatever it counts."""
+        if (stop := stopped(text, view, words, self._phrases.phrases)).kind is not Kind.NONE:
+            return stop
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:

@@ -159,6 +159,8 @@ class Words:
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""
+    stops: Table = field(default_factory=dict)
+    """Device type, or "any" → whole utterances that stop what moves or plays, where nothing was asked."""
     time: TimeWords = field(default_factory=TimeWords)
     """How time is said; it has a file of its own."""
     timers: TimerWords = field(default_factory=TimerWords)
@@ -188,7 +190,7 @@ _TABLES = (
         "units",
     ),
     *("colors", "modes", "levels", "whites", "grades"),
-    *("questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
+    *("stops", "questions", "attributes", "reports", "asked_states", "asked_classes", "slips"),
 )
 
 
