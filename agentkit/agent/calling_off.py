@@ -15,6 +15,7 @@ from agentkit.agent.answers import is_everything, is_taken_back, ordinal, withou
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
+from agentkit.agent.retiming import retimed
 from agentkit.agent.rewriting import framed, with_pronoun
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.planned import Entry, EntryKind
@@ -38,6 +39,9 @@ def read_called_off(
         return None
     if _is_stop(turn, words) and not _spoken_of(turn, acting, is_new=True):
         return None  # there may be something that moves
+    new = _spoken_of(turn, acting, is_new=True)
+    if len(new) == 1 and (corrected := retimed(turn, new[0], words, acting.now())):
+        return corrected
     spoken = _spoken_of(turn, acting)
     if found := _put_off(turn, acting, words, spoken):
         return found

@@ -19,7 +19,7 @@ from agentkit.understanding.choosing import (
     takes_number,
 )
 from agentkit.understanding.clauses import ClauseSplitter
-from agentkit.understanding.counts import find_count, held_to, without_count
+from agentkit.understanding.counts import counted, find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
@@ -118,6 +118,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
+        text = counted(text, words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := self._meanwhile(text, view, words)).kind in (Kind.CALLS, Kind.ASK):

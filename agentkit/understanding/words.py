@@ -123,6 +123,8 @@ class Words:
     """Frames around a command that mean nothing ("could you please")."""
     bases: Mapping[str, str] = field(default_factory=dict)
     """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
+    indefinites: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of a command for some device of a kind ("turn on another light") → the same with a count (one light)."""
     singles: tuple[str, ...] = ()
     """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     definites: tuple[str, ...] = ()
@@ -212,6 +214,9 @@ def _read(key: str, value: Any) -> Any:
         return _patterns(key, value)
     if key in _TABLES:
         return {_key(key, k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+    if key == "indefinites":
+        table = _mapping(key, value)
+        return {p.pattern: _word(key, v) for p, v in zip(_patterns(key, list(table)), table.values(), strict=True)}
     if key in ("synonyms", "bases"):
         return {str(k): _word(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     return _links(_list(key, value)) if key == "links" else _list(key, value)
