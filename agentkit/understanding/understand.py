@@ -24,7 +24,7 @@ from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
-from agentkit.understanding.here import asked, without_here
+from agentkit.understanding.here import asked, wished, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.leftover import passed_over
 from agentkit.understanding.lexicon import Lexicon
@@ -181,6 +181,7 @@ class Understander:
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
+        found = wished(found, text, view, words, self._tools)
         if not is_question(found, self._tools) and found.intents:
             lexicon = self._phrases.lexicon(view, words)
             moved = [i for i in found.intents if (tool := self._tools.get(i.tool)) and tool.types]
