@@ -177,7 +177,7 @@ def _is_it(rest: str, words: Words) -> bool:
 
 def _is_stop(turn: Turn, words: Words) -> bool:
     """Whether a word that stops what moves stands alone ("stop"), with which nothing is called off but a new plan."""
-    said = fold(turn.text.text, words)
+    said = fold(turn.text.original, words)
     return any(fold_listed(w, words) == said for listed in words.stops.values() for w in listed)
 
 

@@ -17,6 +17,7 @@ from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, without_frames
 from agentkit.understanding.time_marks import marked
 from agentkit.understanding.timer_pieces import Reading, plain_text, take_noun
+from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import Found, find_when
 from agentkit.understanding.words import Words
@@ -51,7 +52,7 @@ class ClauseSplitter:
 
     def read_timed(self, text: Normalised) -> Understanding:
         """Read a sentence whose clauses have several times, or a timer beside a command; NONE if it has no such."""
-        if not self._may_be_timed(text.text):
+        if not self._may_be_timed(text.text) or read_timer(text, self.words, self.view).kind is not Kind.NONE:
             return _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         if not 1 < len(clauses) <= _MAX_CLAUSES or not _needs_split(clauses):

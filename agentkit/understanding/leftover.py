@@ -29,16 +29,27 @@ class _Part:
 
 
 def passed_over(
-    text: Normalised, intents: Sequence[Intent], lexicon: Lexicon, view: HomeView, words: Words, phrases: PhraseMap
+    text: Normalised,
+    intents: Sequence[Intent],
+    lexicon: Lexicon,
+    view: HomeView,
+    words: Words,
+    phrases: PhraseMap,
+    *,
+    is_asked: bool = False,
 ) -> str:
-    """The first part behind a command, as it was said, that its calls have nothing to do with; "" if there is none."""
-    folded = fold(joined(text.text, words), words)
+    """The first part behind a command, as it was said, that its calls have nothing to do with; "" if there is none.
+
+    `is_asked`: there is a question before anything runs, so what a mere comma sets apart may be the reason.
+    """
+    folded = fold(text.text if is_asked else joined(text.text, words), words)
     types = {d.type for i in intents for d in select(i.selector, view)}
     acts = set().union(*(acts_of(i.tool, types, phrases) for i in intents))
     parts = list(_parts(folded, lexicon.mentions(folded)))
     used = [_is_used(part, folded, acts, lexicon, words) for part in parts]
     begun = itertools.dropwhile(lambda pair: not pair[1], zip(parts, used, strict=True))
-    return next((said for part, is_used in begun if (said := _unknown(_tail(part) if is_used else part, folded))), "")
+    rests = (_unknown(_tail(part, folded), folded) if is_used else _unknown(part, folded) for part, is_used in begun)
+    return next((rest for rest in rests if rest), "")
 
 
 def _parts(folded: str, mentions: Sequence[Item]) -> Iterator[_Part]:
@@ -64,10 +75,11 @@ def _is_used(part: _Part, folded: str, acts: set[str], lexicon: Lexicon, words: 
     return is_about or (is_known and not any(m.role is Role.ACT for m in part.mentions))
 
 
-def _tail(part: _Part) -> _Part:
+def _tail(part: _Part, folded: str) -> _Part:
     """What follows the last piece that means something, in a script without spaces; else nothing."""
     ends = [m.end for m in part.mentions if m.role not in _IDLE and not m.text.isascii()]
     start = max(ends, default=part.end)
+    start = part.end if folded[start : part.end].isascii() else start
     return _Part(start, part.end, tuple(m for m in part.mentions if m.start >= start))
 
 

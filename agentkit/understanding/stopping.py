@@ -20,7 +20,7 @@ def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) 
 
     Of several it is asked which, but a word for quiet means all that is heard.
     """
-    said = fold(text.text, words)
+    said = fold(text.original, words)  # "would you stop" is meant for whoever speaks
     types = {t for t, listed in words.stops.items() if said in {fold_listed(w, words) for w in listed}}
     moving = [d for d in view.devices if types & {ANY, d.type} and d.state in phrases.moving.get(d.type, ())]
     last = view.spoken_of.device_ids if view.spoken_of is not None and ANY in types else ()

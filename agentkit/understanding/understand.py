@@ -349,7 +349,8 @@ class Understander:
         if found.kind is not Kind.CALLS or found.why == HINTED or is_question(found, self._tools):
             return found
         lexicon = self._phrases.lexicon(view, words)
-        left = passed_over(text, found.intents, lexicon, view, words, self._phrases.phrases)
+        phrases, is_asked = self._phrases.phrases, found.needs_confirmation
+        left = passed_over(text, found.intents, lexicon, view, words, phrases, is_asked=is_asked)
         if not left:
             return found
         why = f"{found.why}; but nothing is called for {left!r}"
