@@ -89,6 +89,8 @@ class Understanding:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     when: When | None = None
     """When the calls are due; None = now."""
+    then: tuple[Understanding, ...] = ()
+    """What else the sentence wants, each at a time of its own."""
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class Acting:
         journal: list[Moved] = []
         with turn.timed("execute"):
             results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted)
-        self._remember(turn, bound, results, journal, meant.n_back)
+        self._remember(turn, bound, results, journal, meant)
         sentences = (*refused, *meant.notes)
         return End(outcome_of(results, bound.failures, self.known), sentences, results, bound.failures)
 
@@ -265,19 +265,29 @@ class Acting:
         return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
 
     def _remember(
-        self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], n_back: int
+        self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], meant: Answered
     ) -> None:
         """Keep what was done or answered, as intents and ids; what a correction put back is over and done with."""
-        pairs = [(i, f) for i, f in zip(bound.intents, bound.found, strict=True) if isinstance(f, Resolved)][n_back:]
+        pairs = [(i, f) for i, f in zip(bound.intents, bound.found, strict=True) if isinstance(f, Resolved)][
+            meant.n_back :
+        ]
         tried = [Done(intent, found.device_ids) for intent, found in pairs]
         done = [Done(intent, ids or ()) for intent, found in pairs if (ids := reached(found, results)) is not None]
-        back = {i for intent in bound.intents[:n_back] for i in intent.selector.device_ids}
+        back = {i for intent in bound.intents[: meant.n_back] for i in intent.selector.device_ids}
         moved = [m for m in journal if m.before.id not in back]
         is_asking = all(step.tool.is_query for step in bound.steps)
         said = turn.utterance
         entries, is_new = told_entries(results)
         moved_now = None if is_asking else moved
-        self.memory.keep(said.session, said.user, done or tried, moved_now, entries=entries, is_new=is_new)
+        self.memory.keep(
+            said.session,
+            said.user,
+            done or tried,
+            moved_now,
+            entries=entries,
+            is_new=is_new,
+            is_further=meant.is_further,
+        )
 
     def _execute(
         self,

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from agentkit.agent.acting import Acting, Speaker
+from agentkit.agent.apart import perform_apart
 from agentkit.agent.dialogue import Answered, Dialogue
 from agentkit.agent.execute import Executor, Limits
 from agentkit.agent.followup import FollowUps
@@ -212,7 +213,9 @@ class Agent:
         if (recalled := recall(turn, talk, self.trace, self._replies)) is not None:
             return recalled
         meant = self._hear(turn)
-        return meant if isinstance(meant, End) else self._acting.perform(turn, meant)
+        if isinstance(meant, End):
+            return meant
+        return perform_apart(self._acting, turn, meant) if meant.then else self._acting.perform(turn, meant)
 
     def _hear(self, turn: Turn) -> Answered | End:
         """Find what is meant; others go on while the model is asked, and then the home is looked at again."""

@@ -15,6 +15,7 @@ from agentkit.agent.answers import is_everything, is_taken_back, ordinal, withou
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
+from agentkit.agent.retiming import retimed
 from agentkit.agent.rewriting import framed, with_pronoun
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.planned import Entry, EntryKind
@@ -36,6 +37,11 @@ def read_called_off(
     """What a text calls off or puts off, with no question open. None if it is about something else."""
     if not acting.replies.has(turn.language, OFF):
         return None
+    if _is_stop(turn, words) and not _spoken_of(turn, acting, is_new=True):
+        return None  # there may be something that moves
+    new = _spoken_of(turn, acting, is_new=True)
+    if len(new) == 1 and (corrected := retimed(turn, new[0], words, acting.now())):
+        return corrected
     spoken = _spoken_of(turn, acting)
     if found := _put_off(turn, acting, words, spoken):
         return found
@@ -171,6 +177,12 @@ def _is_it(rest: str, words: Words) -> bool:
     """Whether what is called off is only pointed at: "it", "that one", "the last one"."""
     spelled = fold(with_pronoun(rest, words.talk), words)
     return spelled in {fold(words.talk.it, words), *(fold(w, words) for w in words.talk.just_now)}
+
+
+def _is_stop(turn: Turn, words: Words) -> bool:
+    """Whether a word that stops what moves stands alone ("stop"), with which nothing is called off but a new plan."""
+    said = fold(turn.text.original, words)
+    return any(fold_listed(w, words) == said for listed in words.stops.values() for w in listed)
 
 
 def _is_bare(turn: Turn, words: Words) -> bool:

@@ -60,6 +60,10 @@ class Answered:
     """The sentence that asked for it, if it was an earlier one."""
     asked: Consent = NO_CONSENT
     """What a yes or the code was given for."""
+    is_further: bool = False
+    """Joined to the last turn by "and", so that "them" means the devices of both."""
+    then: tuple[Answered, ...] = ()
+    """What else was said in the same sentence, each at a time of its own."""
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,8 @@ class FollowUps:
             asked = (Done(i, i.selector.device_ids) for i in dropped.intents)
             return spoken_of(asked, turn.view, is_many=False)
         is_many = any(p.search(turn.text.text) for p in self.words[turn.language].talk.many)
-        return spoken_of(self._done(turn), turn.view, is_many=is_many)
+        before = self.acting.memory.joined(turn.utterance.session, turn.utterance.user) if is_many else ()
+        return spoken_of((*before, *self._done(turn)), turn.view, is_many=is_many)
 
     def candidates(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Device, ...]:
         """The devices of the last turn that can do what is asked of "it"."""
@@ -158,7 +159,14 @@ class FollowUps:
             return intent
         devices = [d for i in spoken.device_ids if (d := turn.view.device(i)) and d.type in tool.types]
         ids = tuple(d.id for d in devices)
-        return replace(intent, selector=Selector(device_ids=ids, types=spoken.types)) if ids else intent
+        if ids:
+            return replace(intent, selector=Selector(device_ids=ids, types=spoken.types))
+        areas = tuple(dict.fromkeys(d.area for i in spoken.device_ids if (d := turn.view.device(i))))
+        is_there = any(d.area in areas and d.type in tool.types for d in turn.view.devices)
+        is_asked = all(_is_query(self.acting.tools.get(done.intent.tool)) for done in self._done(turn))
+        if len(areas) != 1 or areas[0] is None or not (is_there and is_asked):
+            return intent
+        return replace(intent, selector=replace(intent.selector, areas=(areas[0],)))  # whose temperature was asked for
 
     def is_command(self, turn: Turn) -> bool:
         """Whether the text names a thing or place of this home and a verb for it, understood or not."""
@@ -240,7 +248,7 @@ class FollowUps:
             return None
         for rest in framed(turn.text, self.words[turn.language].talk.also):
             if like := self._like(turn, rest, done[0]):
-                return Answered(like, why="the last turn for more devices")
+                return Answered(like, is_further=True, why="the last turn for more devices")
         return None
 
     def _also_then(self, turn: Turn) -> Answered | None:

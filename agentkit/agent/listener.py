@@ -162,7 +162,8 @@ class Listener:
         turn.timings_ms.update(found.timings_ms)
         turn.why += [found.why] if found.why else []
         cannot = (Sentence(f"refused.{found.reply_key}", found.reply_values),) if found.reply_key else ()
-        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when)
+        then = tuple(Answered(part.intents, when=part.when) for part in found.then)
+        meant = Answered(intents, is_unsure=found.needs_confirmation, when=found.when, then=then)
         if found.kind is Kind.CALLS and intents:
             return replace(meant, notes=cannot)
         bound = bind(intents, turn.view, self.acting.tools)

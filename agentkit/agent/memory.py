@@ -34,6 +34,8 @@ class _Session:
     moved_until: float = 0.0
     entries: tuple[str, ...] = ()
     is_new: bool = False
+    joined: tuple[Done, ...] = ()
+    """What the turns did that this one was joined to by "and"."""
 
 
 @dataclass
@@ -54,14 +56,17 @@ class Memory:
         *,
         entries: Iterable[str] = (),
         is_new: bool = False,
+        is_further: bool = False,
     ) -> None:
         """Remember a turn that ran; a question (moved is None) leaves what "undo" would put back.
 
-        `entries` are the ids of what the turn planned (`is_new`) or told of what is planned, in the order of telling.
+        `entries` are the ids of what the turn planned (`is_new`) or told of what is planned, in the order of telling;
+        `is_further`: it only added to the turn before.
         """
+        joined = (*self.joined(session, user), *self.done(session, user)) if is_further else ()
         old = self._sessions.pop(session, None)
         end = self.clock() + self.ttl_s
-        new = _Session(user, tuple(done), end, entries=tuple(entries), is_new=is_new)
+        new = _Session(user, tuple(done), end, entries=tuple(entries), is_new=is_new, joined=joined)
         if moved is not None:
             new = replace(new, moved=tuple(moved), moved_until=end)
         elif old is not None and old.user == user:
@@ -73,12 +78,17 @@ class Memory:
     def forget(self, session: str) -> None:
         """Nothing was done in this turn, so nobody can refer to what was done before it."""
         if session in self._sessions:
-            self._sessions[session] = replace(self._sessions[session], done=(), entries=())
+            self._sessions[session] = replace(self._sessions[session], done=(), entries=(), joined=())
 
     def done(self, session: str, user: str | None) -> tuple[Done, ...]:
         """What the last turn did or answered. Empty if it did nothing, is too old, or was somebody else's."""
         kept = self._of(session, user)
         return kept.done if kept is not None and self.clock() < kept.done_until else ()
+
+    def joined(self, session: str, user: str | None) -> tuple[Done, ...]:
+        """What the turns before the last did, if each was joined to the one before by "and"; "them" means that too."""
+        kept = self._of(session, user)
+        return kept.joined if kept is not None and self.clock() < kept.done_until else ()
 
     def entries(self, session: str, user: str | None, *, is_new: bool = False) -> tuple[str, ...]:
         """Ids of what the last turn planned or told of what is planned; with `is_new` only what it planned."""

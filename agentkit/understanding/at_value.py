@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.choosing import is_complete
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.tools import Tool
@@ -25,15 +26,10 @@ class AtValueReader:
     def read(self, text: Normalised) -> Understanding:
         """The command to ask about; kind NONE if there is no such number or it may as well be an hour."""
         bare, valued = _split(text, self.words)
-        if valued is None or self._is_complete(self.match(bare, self.view)):
+        if valued is None or is_complete(self.match(bare, self.view), self.tools):
             return Understanding(Kind.NONE)
         found = self.match(valued, self.view)
-        return replace(found, needs_confirmation=True) if self._is_complete(found) else Understanding(Kind.NONE)
-
-    def _is_complete(self, found: Understanding) -> bool:
-        called = [(self.tools[i.tool], i) for i in found.intents if i.tool in self.tools]
-        lacks = any(p.is_required and p.name not in i.args for t, i in called for p in t.params)
-        return found.kind is Kind.CALLS and bool(called) and not lacks
+        return replace(found, needs_confirmation=True) if is_complete(found, self.tools) else Understanding(Kind.NONE)
 
 
 def _split(text: Normalised, words: Words) -> tuple[Normalised, Normalised | None]:

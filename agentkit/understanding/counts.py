@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,14 @@ class Count:
     types: frozenset[str]
     rest: str
     """The sentence without the number."""
+
+
+def counted(text: Normalised, words: Words) -> Normalised:
+    """The text with "one" for words that leave open which device of a kind is meant ("another light")."""
+    said = text.text
+    for pattern, count in words.indefinites.items():
+        said = re.sub(pattern, count, said, flags=re.IGNORECASE)
+    return text if said == text.text else replace(text, text=said)
 
 
 def find_count(text: Normalised, lexicon: Lexicon, words: Words, view: HomeView) -> Count | None:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, spell
+from agentkit.understanding.selecting import select
+from agentkit.understanding.target import GUARDS
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -41,6 +43,25 @@ def asked(found: Understanding, text: Normalised, words: Words, tools: Mapping[s
         for intent, state in zip(found.intents, states, strict=True)
     )
     return replace(found, intents=tuple(intents), why=f"asked, not told: {found.why}")
+
+
+def wished(
+    found: Understanding, text: Normalised, view: HomeView, words: Words, tools: Mapping[str, Tool]
+) -> Understanding:
+    """The command, to be confirmed, where a template read "all lights off" as a question that nothing asks."""
+    query = found.intents[0] if len(found.intents) == 1 and not text.is_question else Intent("")
+    if query.args.get("question") != "all" or query.tool not in tools or not tools[query.tool].is_query:
+        return found
+    folded, types = f" {fold(text.text, words)} ", {d.type for d in select(query.selector, view)}
+    asking = (*words.copulas, *words.questions.get("yes_no", ()))
+    if types & GUARDS or any((f" {w} " if w.isascii() else w) in folded for w in asking):
+        return found
+    able = (t for t, state in words.talk.asked.items() if state == query.args.get("state") and t in tools)
+    name = next((t for t in able if types and types <= set(tools[t].types)), None)
+    if name is None:
+        return found
+    intent = Intent(name, {}, query.selector)
+    return replace(found, intents=(intent,), needs_confirmation=True, why=f"wished, not asked: {found.why}")
 
 
 def without_here(text: Normalised, words: Words) -> Normalised | None:

@@ -93,6 +93,8 @@ class PhraseMap:
     further: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what it asks for where all of that is so already: brighter for lights that are
     on."""
+    moving: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Device type → states in which it moves or plays, so that "stop" by itself means it."""
     idle: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
 
@@ -130,6 +132,7 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         readers=tuple(map(str, raw.get("readers") or ())),
         naming=naming,
         asks=read_asks(raw.get("asks") or {}),
+        moving={str(k): tuple(map(str, states)) for k, states in (raw.get("moving") or {}).items()},
         further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
         idle={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("idle") or {}).items()},
     )

@@ -33,6 +33,7 @@ from agentkit.understanding.piece_checks import (
     MAX_COMMANDS,
     Named,
     distinct,
+    has_share_as_value,
     has_too_many_verbs,
     has_torn_kind,
     has_value_as_other,
@@ -107,7 +108,7 @@ class PhraseTier:
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
         whole = (c for c in raw if not has_value_as_other(c, modes) and not has_torn_kind(c, self._kind_words))
-        cuts = distinct(whole)
+        cuts: Iterator[tuple[Item, ...]] = (c for c in distinct(whole) if not has_share_as_value(c, self._kind_words))
         if is_asked:
             cuts = (cut for cut in cuts if any(i.role is Role.WISH and i.value in words.asks for i in cut))
         kinds = () if words.is_pieces_first else (BESIDE,)

@@ -20,6 +20,7 @@ Named = tuple[frozenset[str], ...]
 """For each name in a sentence the ids of the devices called so."""
 _CALLED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
 MAX_COMMANDS = 6
+_ALL = 100
 MAX_VERBS = 15
 """Halves of verbs; six commands hold twelve."""
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
@@ -193,6 +194,13 @@ def has_torn_kind(cut: Sequence[Item], kinds: Collection[str]) -> bool:
     """Whether a verb ends with half of what a thing is called: "I want some light" does not want light bulbs."""
     pairs = ((a, b) for a, b in itertools.pairwise(cut) if a.role is Role.ACT and b.role in KINDS)
     return any(" " in a.text and a.text.rpartition(" ")[2] in kinds for a, b in pairs)
+
+
+def has_share_as_value(cut: Sequence[Item], kinds: Collection[str]) -> bool:
+    """Whether a share of several things was taken for a value of each: "half the lights"."""
+    return any(
+        a.role is Role.LEVEL and 1 < int(a.value) < _ALL and b.text in kinds for a, b in itertools.pairwise(cut)
+    ) and not any(i.role is Role.TO for i in cut)
 
 
 def has_value_as_other(cut: Sequence[Item], modes: Collection[str]) -> bool:

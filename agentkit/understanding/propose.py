@@ -28,6 +28,8 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 MAX_INTENTS = 2
+HINTED = "an indirect wish"
+"""Why a command is proposed whose words were not said."""
 MAX_UNKNOWN, MAX_UNKNOWN_OF_KIND = 36, 16
 """Characters of a sentence that may stay unknown where it names a device or room, and where it names only a kind."""
 _NOTHING = Understanding(Kind.NONE)
@@ -70,9 +72,8 @@ class Proposer:
         read = read if hinted or all(is_specific(i, view, is_near=len(clauses) > 1) for i in read) else ()
         read = tuple(self._further(i, view) for i in read) if hinted else read
         if read and not is_guarded:
-            return Understanding(
-                Kind.CALLS, read, path="template", why="read from the known pieces only", needs_confirmation=True
-            )
+            why = HINTED if hinted else "read from the known pieces only"
+            return Understanding(Kind.CALLS, read, path="template", why=why, needs_confirmation=True)
         if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
         is_alone = not is_guarded and not _begins_as_question(folded, words)

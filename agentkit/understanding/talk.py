@@ -67,6 +67,8 @@ class Talk:
     """Frames around what is to be called off ("cancel …"); group "rest"."""
     just_now: tuple[str, ...] = ()
     """What may stand in such a frame, besides pronouns, for what was just planned or done."""
+    retimes: Patterns = ()
+    """Frames around another time for what was just planned ("make it …"); group "rest"."""
     cancel_alone: tuple[str, ...] = ()
     """Whole utterances that call off what was just done too; the other words of `cancel` only call off a plan."""
     holds: Patterns = ()
@@ -89,11 +91,12 @@ _PATTERNS = (
     "questions",
     "vague",
     "cancels",
+    "retimes",
     "holds",
     "doubts",
     "missed",
 )
-_FRAMES = ("also", "corrections", "cancels")
+_FRAMES = ("also", "corrections", "cancels", "retimes")
 """Patterns that stand around something."""
 _TABLES = ("ordinals", "digits")
 

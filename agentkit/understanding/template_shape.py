@@ -68,6 +68,7 @@ _PHRASES = Keys(
         "acts": MapOf(ListOf(_ACT)),
         "further": MapOf(ListOf(_ACT)),
         "idle": MapOf(ListOf(_ACT)),
+        "moving": MapOf(WORDS),
         "values": ListOf(_VALUE),
         "opposites": ListOf(WORDS),
         "naming": WORDS,

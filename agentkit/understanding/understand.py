@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from agentkit.types import Kind, Understanding
-from agentkit.understanding.amend import corrected, is_called_off
+from agentkit.understanding.amend import Match, corrected, is_called_off
 from agentkit.understanding.at_value import AtValueReader
 from agentkit.understanding.choosing import (
     is_as_good,
@@ -18,26 +18,29 @@ from agentkit.understanding.choosing import (
     singled,
     takes_number,
 )
-from agentkit.understanding.counts import find_count, held_to, without_count
+from agentkit.understanding.clauses import ClauseSplitter
+from agentkit.understanding.counts import counted, find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
 from agentkit.understanding.hearing import heard_as
-from agentkit.understanding.here import asked, without_here
+from agentkit.understanding.here import asked, wished, without_here
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.leftover import passed_over
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import joined
-from agentkit.understanding.propose import Proposer
+from agentkit.understanding.propose import HINTED, Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
 from agentkit.understanding.remarks import meanwhile, offered, only_seen, without_remarks
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.stopping import stopped
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -45,7 +48,7 @@ from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
 from agentkit.understanding.wide import is_of_one, is_plain_question, is_wider
-from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
+from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, time_span, told
 from agentkit.understanding.words import Words
 
 _HEARD = frozenset({Kind.CALLS, Kind.ASK})
@@ -122,7 +125,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
-        text = without_remarks(text, words)
+        text = counted(without_remarks(text, words), words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := meanwhile(text, words, self._tools, lambda t: self.understand(t, view))).kind in _HEARD:
@@ -142,6 +145,8 @@ class Understander:
 
     def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
         """Understand a sentence whatever it counts."""
+        if (stop := stopped(text, view, words, self._phrases.phrases)).kind is not Kind.NONE:
+            return stop
         if is_called_off(text, words):
             return Understanding(Kind.SAY, (), "nevermind", {}, "template", "called off")
         if words.modifiers and is_noun_phrase(text, self._phrases.lexicon(view, words), words):
@@ -151,16 +156,43 @@ class Understander:
             return self._not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
             return self._not_yet(hit, {})
+        splitter = ClauseSplitter(self._surely, self._phrases.lexicon(view, words), words, view, self._tools)
+        apart = splitter.read_timed(text)
+        if apart.kind is not Kind.NONE and (apart.kind is Kind.CALLS or self._refuser.is_about_home(text, view)):
+            return apart
+        found = self._one(text, view, self._tiers)
+        is_sure = found.kind is Kind.CALLS and found.path != "model" and not found.needs_confirmation
+        if is_sure and not (self._takes_text(found) and splitter.has_joint(text.text)):
+            return found
+        apart = splitter.read(text) if found.kind in (Kind.CALLS, Kind.REFUSE, Kind.NONE) else Understanding(Kind.NONE)
+        return found if apart.kind is Kind.NONE else apart
+
+    def _takes_text(self, found: Understanding) -> bool:
+        """Whether a template took words as they are, which may be a command and more."""
+        params = (p for i in found.intents for p in self._tools[i.tool].params if not self._tools[i.tool].is_query)
+        return any(p.type is str and not p.choices for p in params)
+
+    def _surely(self, text: Normalised, view: HomeView) -> Understanding:
+        """Ask the tiers before the model about one clause."""
+        return self._one(text, view, self._tiers[:-1])
+
+    def _one(self, text: Normalised, view: HomeView, tiers: Sequence[Match]) -> Understanding:
+        """Ask tiers about one clause, or a sentence that is as simple."""
+        words = self._words[text.language]
         timings: dict[str, float] = {}
         whys: list[str] = []
-        for tier in self._tiers:
+        for tier in tiers:
             found = tier(text, view)
             timings.update(found.timings_ms)
             whys.append(found.why)
             if found.kind is not Kind.NONE:
                 break
+        found = wished(found, text, view, words, self._tools)
         if not is_question(found, self._tools) and found.intents:
-            hit = quoted_command(text, found, self._phrases.lexicon(view, words), words)
+            lexicon = self._phrases.lexicon(view, words)
+            moved = [i for i in found.intents if (tool := self._tools.get(i.tool)) and tool.types]
+            hit = quoted_command(text, found, lexicon, words)
+            hit = hit or (time_span(text, moved, lexicon, words) if found.when is None else None)
             found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
         lexicon = self._phrases.lexicon(view, words)
         found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
@@ -258,7 +290,7 @@ class Understander:
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return self._not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            proposed = self._refuser.named(self._refuser.refuse(rest, view), rest, view)
+            proposed = self._whole(self._refuser.named(self._refuser.refuse(rest, view), rest, view), rest, view)
             when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
             return replace(proposed, when=when, timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
@@ -274,6 +306,7 @@ class Understander:
         if guard_any(rest.text, self._words[rest.language], self._words.values()) is not None:
             return Understanding(Kind.NONE)
         asked = self._model.understand(rest, view)
+        asked = self._whole(asked, rest, view)
         return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
 
     def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
@@ -317,4 +350,17 @@ class Understander:
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
-        return self._refuser.named(found, text, view)
+        return self._whole(self._refuser.named(found, text, view), text, view)
+
+    def _whole(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """Refuse a reading of parts of a sentence that leaves out something to do, by the words of that."""
+        words = self._words[text.language]
+        if found.kind is not Kind.CALLS or found.why == HINTED or is_question(found, self._tools):
+            return found
+        lexicon = self._phrases.lexicon(view, words)
+        phrases, is_asked = self._phrases.phrases, found.needs_confirmation
+        left = passed_over(text, found.intents, lexicon, view, words, phrases, is_asked=is_asked)
+        if not left:
+            return found
+        why = f"{found.why}; but nothing is called for {left!r}"
+        return replace(found, kind=Kind.REFUSE, intents=(), reply_key="part", reply_values={"name": left}, why=why)

@@ -124,6 +124,8 @@ class Words:
     """Frames around a command that mean nothing ("could you please")."""
     bases: Mapping[str, str] = field(default_factory=dict)
     """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
+    indefinites: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of a command for some device of a kind ("turn on another light") → the same with a count (one light)."""
     singles: tuple[str, ...] = ()
     """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     definites: tuple[str, ...] = ()
@@ -166,6 +168,8 @@ class Words:
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""
+    stops: Table = field(default_factory=dict)
+    """Device type, or "any" → whole utterances that stop what moves or plays, where nothing was asked."""
     time: TimeWords = field(default_factory=TimeWords)
     """How time is said; it has a file of its own."""
     timers: TimerWords = field(default_factory=TimerWords)
@@ -202,6 +206,9 @@ def _read(key: str, value: Any) -> Any:
         return _patterns(key, value)
     if key in _TABLES:
         return {_key(key, k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+    if key == "indefinites":
+        table = _mapping(key, value)
+        return {p.pattern: _word(key, v) for p, v in zip(_patterns(key, list(table)), table.values(), strict=True)}
     if key in ("synonyms", "bases"):
         return {str(k): _word(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
     return _links(_list(key, value)) if key == "links" else _list(key, value)

@@ -1,0 +1,81 @@
+"""Correct the time of what was just planned: "make it 20", "no, at ten"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from agentkit.agent.dialogue import Answered
+from agentkit.agent.kept_tools import SHIFT_ENTRIES
+from agentkit.agent.rewriting import framed
+from agentkit.agent.turn import Turn
+from agentkit.planned import Entry, EntryKind
+from agentkit.types import Intent
+from agentkit.understanding.durations import find_durations
+from agentkit.understanding.numbers import find_numbers, plain
+from agentkit.understanding.when import find_when
+from agentkit.understanding.words import Words
+from agentkit.when import WhenKind
+
+_EDGES = " ,.;!?"
+_HALF_DAY = timedelta(hours=12)
+_UNITS = (3600, 60, 1)
+
+
+def retimed(turn: Turn, entry: Entry, words: Words, now: datetime) -> Answered | None:
+    """The entry at the time that a text gives instead; None if it gives none."""
+    for rest in _said_instead(turn, words):
+        seconds = _by_length(rest, entry, words)
+        seconds = _by_clock(rest, entry, words, now) if seconds is None else seconds
+        if seconds is not None:
+            args = {"ids": entry.id, "seconds": plain(seconds)}
+            return Answered((Intent(SHIFT_ENTRIES, args),), why="corrects the time of what was just planned")
+    return None
+
+
+def _said_instead(turn: Turn, words: Words) -> Iterator[str]:
+    for frames in (words.talk.retimes, words.talk.corrections):
+        for rest in framed(turn.text, frames):
+            yield rest
+            yield from framed(replace(turn.text, text=rest, original=rest), words.talk.retimes)
+
+
+def _length_of(entry: Entry) -> float | None:
+    """How long an entry was to wait, if that was said."""
+    if entry.kind is EntryKind.TIMER:
+        return entry.duration_s
+    return entry.when.seconds if entry.when is not None and entry.when.kind is WhenKind.DELAY else None
+
+
+def _by_length(rest: str, entry: Entry, words: Words) -> float | None:
+    """How much longer it takes with the length of time that is all of a text; a bare number has the unit of before."""
+    before, text = _length_of(entry), rest.strip(_EDGES).lower()
+    if before is None:
+        return None
+    lengths = find_durations(text, words.time)
+    lead = text[: lengths[0].start].strip() if lengths else ""
+    if len(lengths) == 1 and lengths[0].end == len(text) and lead in ("", "in", "for"):
+        return lengths[0].seconds - before
+    numbers = find_numbers(text)
+    if len(numbers) != 1 or (numbers[0].start, numbers[0].end) != (0, len(text)):
+        return None
+    unit = next(u for u in _UNITS if (before >= u and before % u == 0) or u == 1)
+    return float(numbers[0].value) * unit - before
+
+
+def _by_clock(rest: str, entry: Entry, words: Words, now: datetime) -> float | None:
+    """How much later the clock time is that is all of a text; of two halves of a day the nearer one."""
+    found = find_when(rest.strip(_EDGES), words.time, is_time=True)
+    planned = entry.due
+    if planned is None or found.when is None or found.when.kind is not WhenKind.AT or found.rest.strip(_EDGES):
+        return None
+    due = found.when.due(now)
+    if due is None:
+        return None
+    if found.when.day_offset is None and not found.when.weekdays and found.when.month_day is None:
+        due = due.replace(year=planned.year, month=planned.month, day=planned.day)
+    dues = [due, due + _HALF_DAY, due - _HALF_DAY] if found.when.is_half_open else [due]
+    coming = [d for d in dues if d > now]
+    nearest = min(coming, key=lambda d: abs(d - planned)) if coming else None
+    return None if nearest is None else (nearest - planned).total_seconds()

@@ -1,0 +1,185 @@
+"""Several commands in one sentence, each read by itself: with times of their own, or a timer or list among them.
+
+A time holds for the clause it stands in. Where it might hold for another one too, the whole sentence is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agentkit.types import Kind, Selector, Understanding
+from agentkit.understanding.choosing import is_complete, is_question, reached_by
+from agentkit.understanding.entries import Role
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.normalise import Normalised, fold, without_frames
+from agentkit.understanding.time_marks import marked
+from agentkit.understanding.timer_pieces import Reading, plain_text, take_noun
+from agentkit.understanding.timer_tier import read_timer
+from agentkit.understanding.tools import Tool
+from agentkit.understanding.when import Found, find_when
+from agentkit.understanding.words import Words
+
+_ENDS = " ,.;"
+_MAX_CLAUSES = 4
+_NOTHING = Understanding(Kind.NONE)
+
+
+@dataclass(frozen=True)
+class _Clause:
+    text: str
+    is_now: bool
+    """It says so."""
+    is_timed: bool
+    has_time_first: bool
+    is_timer: bool
+    """It is about a timer or an alarm, which has its own time."""
+    is_reminder: bool
+    """What follows may be what to be reminded of."""
+
+
+@dataclass(frozen=True)
+class ClauseSplitter:
+    """Reads clauses by themselves with `understand`, which reads one."""
+
+    understand: Callable[[Normalised, HomeView], Understanding]
+    lexicon: Lexicon
+    words: Words
+    view: HomeView
+    tools: Mapping[str, Tool]
+
+    def read_timed(self, text: Normalised) -> Understanding:
+        """Read a sentence whose clauses have several times, or a timer beside a command; NONE if it has no such."""
+        if not self._may_be_timed(text.text) or read_timer(text, self.words, self.view).kind is not Kind.NONE:
+            return _NOTHING
+        clauses = [self._clause(part) for part in self.split(text.text)]
+        if not 1 < len(clauses) <= _MAX_CLAUSES or not _needs_split(clauses):
+            return _NOTHING
+        if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
+            clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
+        found = _NOTHING if _is_unclear(clauses) else self._read(text, clauses)
+        refused = Understanding(Kind.REFUSE, (), "not_yet", {"kind": "apart", "words": text.text}, "guard")
+        return replace(refused, why="its times are not clear") if found.kind is Kind.NONE else found
+
+    def read(self, text: Normalised) -> Understanding:
+        """Read a sentence whose clauses are all sure by themselves; NONE if one is not."""
+        clauses = [self._clause(part) for part in self.split(text.text)]
+        is_many = 1 < len(clauses) <= _MAX_CLAUSES
+        return self._read(text, clauses) if is_many and not any(c.is_timed for c in clauses) else _NOTHING
+
+    def split(self, text: str) -> list[str]:
+        """The parts of a text between commas and joining words that hold a verb or a timer each."""
+        pieces = _joints(self.words).split(text)
+        found: list[str] = []
+        for piece, joint in zip(pieces[::2], ["", *pieces[1::2]], strict=True):
+            is_own = self._commands(piece)
+            if found and not (is_own and self._commands(found[-1])):
+                found[-1] += joint + piece
+            else:
+                found.append(piece)
+        return [clause.strip(_ENDS) for clause in found]
+
+    def _commands(self, text: str) -> bool:
+        """Whether a text is more than a thing or a time: it holds a verb or a timer, or begins with a time."""
+        is_verb = any(m.role is Role.ACT for m in self.lexicon.mentions(fold(text, self.words)))
+        is_own = is_verb or take_noun(Reading(plain_text(text)), self.words.timers)
+        return is_own or _leads(find_when(text, self.words.time), text)
+
+    def has_joint(self, text: str) -> bool:
+        """Whether a comma or a joining word stands in a text."""
+        return _joints(self.words).search(text) is not None
+
+    def _may_be_timed(self, text: str) -> bool:
+        """Whether a text has a joint, and a time or a timer; and is not "a timer for an hour, then turn it off"."""
+        if not self.has_joint(text):
+            return False
+        sentence = marked(text, self.words.time)
+        if any(p.search(sentence.text) for p in self.words.time.frames.get("command", ())):
+            return False
+        noun = Reading(plain_text(text))
+        return bool(sentence.marks) or take_noun(noun, self.words.timers)
+
+    def _clause(self, text: str) -> _Clause:
+        when = find_when(text, self.words.time)
+        noun = Reading(plain_text(text))
+        is_timer = take_noun(noun, self.words.timers) and noun.kind != "plan"
+        is_timed = when.when is not None or when.problem is not None
+        return _Clause(text, _says_now(text, self.words), is_timed, _leads(when, text), is_timer, noun.is_reminder)
+
+    def _read(self, text: Normalised, clauses: Sequence[_Clause]) -> Understanding:
+        found: list[Understanding] = []
+        view = self.view
+        for clause in clauses:
+            bare = without_frames(_without_now(clause.text, self.words), self.words)
+            one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
+            is_sure = is_complete(one, self.tools) and not one.needs_confirmation and not one.reply_key
+            if not is_sure or is_question(one, self.tools) or any(i.tool == "reminder" for i in one.intents):
+                return _NOTHING
+            found.append(one)
+            devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
+            types = tuple(dict.fromkeys(d.type for d in devices))
+            spoken = Selector(device_ids=tuple(dict.fromkeys(d.id for d in devices)), types=types)
+            view = replace(view, spoken_of=spoken) if 0 < len(devices) <= 4 else view
+        return _joined(found)
+
+    def _moves(self, found: Understanding) -> bool:
+        return all(self.tools[i.tool].types for i in found.intents)
+
+
+def _leads(when: Found, text: str) -> bool:
+    """Whether a text begins with its time, and says more."""
+    return when.when is not None and bool(when.rest) and text.strip(_ENDS).endswith(when.rest)
+
+
+def _says_now(text: str, words: Words) -> bool:
+    return any(p.search(text) for p in words.time.frames.get("now", ()))
+
+
+def _needs_split(clauses: Sequence[_Clause]) -> bool:
+    """Whether a time may not hold for all clauses, or a timer stands beside another command."""
+    if any(c.is_reminder for c in clauses[:-1]):
+        return False
+    timed = [c for c in clauses if c.is_timed and not c.is_timer]
+    others = [c for c in clauses if not c.is_timer]
+    is_later = any(c.has_time_first for c in clauses[1:] if not c.is_timer)
+    is_mixed = bool(timed) and any(c.is_now for c in clauses if not c.is_timed)
+    return is_later or is_mixed or len(timed) > 1 or 0 < len(others) < len(clauses)
+
+
+def _is_unclear(clauses: Sequence[_Clause]) -> bool:
+    """Whether a time may hold for a neighbour: one behind it, or one before it that does not lead its clause."""
+    for n, clause in enumerate(clauses):
+        if clause.is_timed or clause.is_now or clause.is_timer:
+            continue
+        before, after = clauses[:n], [c for c in clauses[n + 1 :] if c.is_timed and not c.is_timer]
+        if any(c.is_timed or c.is_timer for c in before) or any(not c.has_time_first for c in after):
+            return True
+    return False
+
+
+def _joined(found: Sequence[Understanding]) -> Understanding:
+    """The readings as one: those that are for now in one step, those for later each by itself behind them."""
+    now = [one for one in found if one.when is None]
+    steps = [one for one in found if one.when is not None]
+    if now:
+        steps.insert(0, replace(now[0], intents=tuple(i for one in now for i in one.intents)))
+    why = "; ".join(one.why for one in found)
+    return replace(steps[0], then=tuple(steps[1:]), why=f"clause by clause: {why}")
+
+
+def _joints(words: Words) -> re.Pattern[str]:
+    """What stands between two clauses; the text between is kept, so that a name with "and" in it stays whole."""
+    if (pattern := words.parsed.get("joints")) is None:
+        spelled = sorted({w.strip(" ,") for w in words.also if w.strip(" ,")}, key=len, reverse=True)
+        joins = "|".join(rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in spelled) or "(?!)"
+        pattern = words.parsed["joints"] = re.compile(rf"((?:[,.;](?!\d)\s*|\s*(?:{joins})\s*)+)", re.IGNORECASE)
+    found: re.Pattern[str] = pattern
+    return found
+
+
+def _without_now(text: str, words: Words) -> str:
+    for pattern in words.time.frames.get("now", ()):
+        text = pattern.sub(" ", text)
+    return " ".join(text.split()).strip(_ENDS)

@@ -1,0 +1,48 @@
+"""What "stop" or "be quiet" alone means: what moves or plays now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentkit.devices.adapter import Device
+from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.words import Words
+
+ANY = "any"
+_ACT = "stop"
+
+
+def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) -> Understanding:
+    """Stop what the last turn was about if it moves, else the one thing that does; kind NONE if nothing moves.
+
+    Of several it is asked which, but a word for quiet means all that is heard.
+    """
+    said = fold(text.original, words)  # "would you stop" is meant for whoever speaks
+    types = {t for t, listed in words.stops.items() if said in {fold_listed(w, words) for w in listed}}
+    moving = [d for d in view.devices if types & {ANY, d.type} and d.state in phrases.moving.get(d.type, ())]
+    last = view.spoken_of.device_ids if view.spoken_of is not None and ANY in types else ()
+    started = [d for d in moving if d.id in last]
+    intents = [intent for d in started or moving if (intent := _stopping(d, phrases))]
+    if len(intents) > 1 and ANY in types and not started:
+        return _which(moving, intents)
+    why = "stops what moves"
+    return Understanding(Kind.CALLS, tuple(intents), path="template", why=why) if intents else Understanding(Kind.NONE)
+
+
+def _stopping(device: Device, phrases: PhraseMap) -> Intent | None:
+    rules = (r for r in phrases.acts.get(_ACT, ()) if device.type in r.types and r.topic is None)
+    rule = next(rules, None)
+    selector = Selector(device_ids=(device.id,), types=(device.type,))
+    return None if rule is None else Intent(rule.tool, rule.constants, selector)
+
+
+def _which(devices: Sequence[Device], intents: Sequence[Intent]) -> Understanding:
+    """Ask which one; where they stop in different ways, what to do with them."""
+    if len({i.tool for i in intents}) == 1:
+        one = Selector(device_ids=tuple(d.id for d in devices), types=(devices[0].type,), is_one=True)
+        return Understanding(Kind.CALLS, (Intent(intents[0].tool, intents[0].args, one),), path="template", why="stop")
+    values = {"devices": tuple(d.name for d in devices)}
+    return Understanding(Kind.ASK, (), "what", values, "template", "several things move")
