@@ -28,6 +28,7 @@ from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.stand_in import StandIns
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.templates import TemplateTier
@@ -69,7 +70,8 @@ class Understander:
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words)
         self._questions = QuestionTier(templates.phrases, tools, words)
-        self._refuser = Refuser(self._phrases, Proposer(self._phrases, tools, words), templates.phrases.naming, words)
+        proposer, stand_ins = Proposer(self._phrases, tools, words), StandIns(self._phrases, tools, words)
+        self._refuser = Refuser(self._phrases, proposer, templates.phrases.naming, words, stand_ins)
         self._model = model
         before = (self._timers, self._sure, self._planned, self._guarded, self._asked_here, self._mixed, self._heard)
         self._tiers = (
