@@ -88,6 +88,11 @@ class Tool:
     prefers: Callable[[Device], int] | None = None
     """How likely a device is meant by a sentence that names neither device nor place; 0 = only if no other is."""
 
+    @property
+    def told_params(self) -> tuple[Param, ...]:
+        """What a model is told of: an optional flag would cost every prompt tokens for what templates read."""
+        return tuple(p for p in self.params if p.is_required or p.type is not bool)
+
 
 def tool(
     *, types: tuple[str, ...] = (), is_query: bool = False, prefers: Callable[[Device], int] | None = None
