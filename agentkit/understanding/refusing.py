@@ -53,7 +53,8 @@ class Refuser:
             return found
         words = self.words[text.language]
         lexicon = self.phrases.lexicon(view, words)
-        lacking = self.stand_ins.read(text, view)
+        is_vague = self.proposer.is_vague(fold(text.text, words))
+        lacking = None if is_vague else self.stand_ins.read(text, view)
         if lacking is not None and not lacking.areas:
             return self._lacking(found, lacking, text, view)
         name = unknown_name(text.text, lexicon, words, self.naming)
@@ -86,8 +87,16 @@ class Refuser:
 def _near(name: str, names: Collection[str]) -> str:
     """The one of the home's names that is spelled almost like another; its numbers must be the same."""
     numbers = _NUMBER.findall(name)
-    found = difflib.get_close_matches(name, [n for n in names if _NUMBER.findall(n) == numbers], 1, _NEAR)
-    return found[0] if found else ""
+    near = difflib.get_close_matches(name, [n for n in names if _NUMBER.findall(n) == numbers], 3, _NEAR)
+    return next((n for n in near if _likeness(name, n) >= _NEAR), "")
+
+
+def _likeness(left: str, right: str) -> float:
+    """How alike two names are without the words at their ends that they share."""
+    said, known = left.split(), right.split()
+    while said and known and said[-1] == known[-1]:
+        said, known = said[:-1], known[:-1]
+    return difflib.SequenceMatcher(None, " ".join(said), " ".join(known)).ratio() if said and known else 0.0
 
 
 def _as_said(name: str, text: str) -> str:

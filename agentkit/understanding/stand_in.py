@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from agentkit.devices.adapter import DECLARED_CLASS, Area, Device
 from agentkit.types import Intent
 from agentkit.understanding.entries import Item, Role
-from agentkit.understanding.guard import guard_any
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.tools import Tool
@@ -48,10 +48,13 @@ class StandIns:
     def read(self, text: Normalised, view: HomeView) -> Lacking | None:
         """The command that a sentence is but for a name; None if it is none, or its words may forbid something."""
         words = self._words[text.language]
+        lexicon = self._phrases.lexicon(view, words)
         is_asked = text.is_question and not text.is_request
-        if is_asked or len(text.text) > _MAX_CHARS or guard_any(text.text, words, self._words.values()) is not None:
+        if is_asked or len(text.text) > _MAX_CHARS:
             return None
-        sentence = _Sentence(text, self._phrases.lexicon(view, words), words)
+        if guard_unless_named(text.text, words, self._words.values(), lexicon) is not None:
+            return None
+        sentence = _Sentence(text, lexicon, words)
         for start, end in sentence.spans():
             if end - start < 2 or not sentence.is_object(start, end):
                 continue  # a single sign is what is left of a word, not a name
@@ -80,7 +83,9 @@ class _Sentence:
     """A folded sentence with what is known of it."""
 
     def __init__(self, text: Normalised, lexicon: Lexicon, words: Words) -> None:
-        self._folded = folded = fold(text.text, words)
+        slips = {slip: meant for meant, listed in words.slips.items() for slip in listed}
+        folded = " ".join(slips.get(w, w) for w in fold(text.text, words).split())
+        self._folded = folded
         self._lexicon, self._mentions = lexicon, lexicon.mentions(folded)
         self._links = {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
         self._ours = {term for names in lexicon.terms.values() for name in names for term in name}
@@ -100,6 +105,8 @@ class _Sentence:
             if self._is_name(self._folded[start:end]):
                 far = self._behind(end)
                 yield from dict.fromkeys([(self._before(start), far), (start, far), (start, end)])
+        elif any(m.role is Role.AREA for m in self._mentions):
+            yield from {(m.start, m.end) for m in self._mentions if m.role is Role.NAME}  # a thing of another room
 
     def is_object(self, start: int, end: int) -> bool:
         """Whether a span stands where a verb has its object; elsewhere unknown words are talk."""

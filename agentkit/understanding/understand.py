@@ -18,6 +18,8 @@ from agentkit.understanding.hearing import heard_as
 from agentkit.understanding.here import asked, without_here
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.loosely import loosely
+from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
@@ -259,7 +261,7 @@ class Understander:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
         start = time.perf_counter()
         words = self._words[text.language]
-        hit = guard_any(text.text, words, self._words.values())
+        hit = guard_unless_named(text.text, words, self._words.values(), self._phrases.lexicon(view, words))
         is_home = hit is not None and self._refuser.is_about_home(text, view)
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
@@ -288,7 +290,9 @@ class Understander:
         return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _heard(self, text: Normalised, view: HomeView) -> Understanding:
-        return heard_as(text, view, self._words[text.language], self._phrases, self._match, self._tools)
+        words = self._words[text.language]
+        found = heard_as(text, view, words, self._phrases, self._match, self._tools)
+        return loosely(text, view, words, self._phrases) if found.kind is Kind.NONE else found
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)

@@ -94,3 +94,14 @@ def test_talk_is_no_command_to_something_unknown(said: str, ask: Ask) -> None:
 @pytest.mark.parametrize("said", ["turn on the zeppelin when it rains", "do not turn the zeppelin on"])
 def test_a_guard_beside_something_unknown_still_forbids(said: str, ask: Ask) -> None:
     assert ask(said).kind is not Kind.CALLS
+
+
+@pytest.mark.parametrize(
+    ("said", "name"), [("turn on the desk lamp in the kitchen", "desk lamp"), ("打开卧室的咖啡机", "咖啡机")]
+)
+def test_a_thing_of_another_room_is_lacking_here(said: str, name: str, ask: Ask) -> None:
+    found = ask(said)
+
+    assert (found.kind, found.reply_key) == (Kind.REFUSE, "unknown_device")
+    assert found.reply_values["name"] == name
+    assert found.reply_values["area"]
