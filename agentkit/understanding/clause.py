@@ -130,7 +130,7 @@ class ClauseReader:
             return None  # "a little cooler, 21 degrees", "open it at 6": the number is no difference
         if rule.amount is None or len(group.values) > 1:
             return None
-        if group.values[0].role is Role.LEVEL and group.has(Role.BY):  # "by half": of what it is now
+        if _is_share(group):
             share = int(group.values[0].value)
             flag = {OF_PRESENT: True} if OF_PRESENT in self._params(rule.tool) else {}
             return (
@@ -214,7 +214,16 @@ def _slightly(rule: ActRule, args: Mapping[str, Value], *, is_usual: bool) -> di
 
 def _is_wanted(group: Group) -> bool:
     """Whether "up" or "down" comes with a value to reach, not with a difference."""
+    if _is_share(group):
+        return False
     return group.has(Role.TO) or any(v.role is not Role.NUMBER for v in group.values)
+
+
+def _is_share(group: Group) -> bool:
+    """Whether the value is a part of what is there now: "by half", 一半 without "to"."""
+    levels = [v for v in group.values if v.role is Role.LEVEL and 1 < int(v.value) < 100]
+    is_told = group.has(Role.BY) or any(not v.text.isascii() for v in levels)
+    return bool(levels) and is_told and not group.has(Role.TO)
 
 
 def _is_goal(act: str, group: Group) -> bool:

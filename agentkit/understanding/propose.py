@@ -96,7 +96,9 @@ class Proposer:
         said = read_sentence(text.text, lexicon, words)
         is_switch = any(acts & _SWITCHES for acts in verbs_said(said, words))
         places = said.of(Role.AREA, Role.FLOOR)
-        others = {m.role for m in said.mentions} - {Role.ACT, Role.AREA, Role.FLOOR, Role.PART, *_IDLE}
+        verbs = {(m.start, m.end) for m in said.mentions if m.role is Role.ACT}
+        others = {m.role for m in said.mentions if (m.start, m.end) not in verbs}
+        others -= {Role.AREA, Role.FLOOR, Role.PART, *_IDLE}
         if not (is_switch and places and words.definites) or others or _known(said.folded, said.mentions)[1]:
             return ()
         kind = f" {words.definites[0]}" if said.folded.isascii() else words.definites[0]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from agentkit.devices.adapter import Area, Device
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
@@ -18,6 +19,8 @@ from agentkit.understanding.stand_in import Lacking, StandIns
 from agentkit.understanding.unknown import is_lacking, unknown_name
 from agentkit.understanding.words import Words
 
+_FORBIDS = frozenset({"negation", "condition"})
+"""Kinds of guards that say more than that a thing is unknown."""
 _NUMBER = re.compile(r"\d+")
 _NEAR = 0.8
 """Likeness, from 0 to 1, from which an unknown name may be a misspelled one of the home."""
@@ -46,18 +49,21 @@ class Refuser:
 
     def named(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
         """Name the device that the home lacks, if that is why, or propose what may have been meant."""
-        if found.kind is Kind.CALLS:
-            lacking = self.stand_ins.read(text, view) if found.needs_confirmation else None
-            return found if lacking is None or lacking.areas else self._lacking(found, lacking, text, view)
-        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
-            return found
         words = self.words[text.language]
         lexicon = self.phrases.lexicon(view, words)
+        if found.kind is Kind.CALLS:
+            return self._instead(found, text, view) if found.needs_confirmation else found
+        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
+            return found
+        name = unknown_name(text.text, lexicon, words, self.naming)
+        hit = guard_unless_named(text.text, words, self.words.values(), lexicon)
+        if hit is not None and hit.kind in _FORBIDS and name is not None:
+            values = {"kind": hit.kind, "words": hit.words}
+            return replace(found, reply_key="not_yet", reply_values=values, why=hit.why)
         is_vague = self.proposer.is_vague(fold(text.text, words))
         lacking = None if is_vague else self.stand_ins.read(text, view)
         if lacking is not None and not lacking.areas:
             return self._lacking(found, lacking, text, view)
-        name = unknown_name(text.text, lexicon, words, self.naming)
         if name is not None and is_lacking(name, lexicon):
             return unknown(found, name)
         if (proposed := self.proposer.propose(text, view)).kind is not Kind.NONE:
@@ -66,14 +72,27 @@ class Refuser:
             return self._lacking(found, lacking, text, view)
         if found.reply_key == "not_home" and is_wish(text, words, lexicon):
             found = replace(found, reply_key="not_understood")
-        return found if name is None else unknown(found, name)
+        return found if name is None else self._unknown(found, name, words)
+
+    def _instead(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """What is asked about, unless it would be done in the place of something that the home lacks."""
+        words = self.words[text.language]
+        lacking = self.stand_ins.read(text, view)
+        if lacking is not None:
+            return found if lacking.areas else self._lacking(found, lacking, text, view)
+        name = unknown_name(text.text, self.phrases.lexicon(view, words), words, self.naming)
+        return unknown(found, name) if name is not None and _NUMBER.search(name) else found  # another one of a series
+
+    def _unknown(self, found: Understanding, name: str, words: Words, areas: tuple[str, ...] = ()) -> Understanding:
+        """Refuse with the name, or ask what is meant if it may be any thing."""
+        if fold(name, words) not in {fold(w, words) for w in words.talk.something}:
+            return unknown(found, name, areas)
+        why = f"{name!r} may be any thing"
+        return Understanding(Kind.ASK, (), "what", path=found.path, why=why, timings_ms=found.timings_ms)
 
     def _lacking(self, found: Understanding, lacking: Lacking, text: Normalised, view: HomeView) -> Understanding:
         """Propose what is spelled almost like the unknown name, else refuse with that name."""
         words = self.words[text.language]
-        if fold(lacking.name, words) in {fold(w, words) for w in words.talk.something}:
-            why = f"{lacking.name!r} may be any thing"
-            return Understanding(Kind.ASK, (), "what", path=found.path, why=why, timings_ms=found.timings_ms)
         things: tuple[Device | Area, ...] = (*view.devices, *view.areas)
         near = _near(lacking.name, {fold(n, words) for thing in things for n in thing.names})
         if near:
@@ -81,7 +100,7 @@ class Refuser:
             meant = self.phrases.match(replace(text, text=said, taken_back=""), view)
             if meant.kind is Kind.CALLS:
                 return replace(meant, needs_confirmation=True, why=f"{lacking.name!r} may be {near!r}; {meant.why}")
-        return unknown(found, _as_said(lacking.name, text.text), lacking.areas)
+        return self._unknown(found, _as_said(lacking.name, text.text), words, lacking.areas)
 
 
 def _near(name: str, names: Collection[str]) -> str:

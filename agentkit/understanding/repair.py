@@ -11,6 +11,9 @@ _MAX_REPAIRS = 2
 _SHORTEST = 5
 """Letters of a word that may be mended; shorter ones have too many neighbours."""
 
+_SHORTEST_SWAPPED = 4
+"""Letters of a word two of which are swapped."""
+
 
 def repair(folded: str, lexicon: Lexicon, words: Words) -> Mended | None:
     """The sentence with its unknown words mended; None if there is nothing to mend or no single way to.
@@ -32,5 +35,8 @@ def repair(folded: str, lexicon: Lexicon, words: Words) -> Mended | None:
 
 
 def _is_near(word: str, known: str) -> bool:
+    if len(word) == len(known) >= _SHORTEST_SWAPPED and sorted(word) == sorted(known):
+        differing = [n for n, (a, b) in enumerate(zip(word, known, strict=True)) if a != b]
+        return len(differing) == 2 and differing[1] - differing[0] == 1
     is_long = len(word) >= _SHORTEST and len(known) >= _SHORTEST
     return is_long and abs(len(word) - len(known)) <= 1 and distance(word, known, limit=1) == 1

@@ -20,6 +20,8 @@ from agentkit.understanding.words import Words
 STAND_IN = "qzx"
 """Name of one device of every type and class, and of the room they are in; no word in any language."""
 _MAX_CHARS, _MAX_LENGTH, _MAX_WORDS = 120, 40, 6
+_LONG = 6
+"""Letters of an unknown word before a mere "on" that is rather a name than a verb ("come on")."""
 _KINDS = frozenset({Role.KIND, Role.CLASS})
 _IDLE = frozenset({Role.FILLER, Role.POINTER})
 _BEHIND = frozenset({Role.NUMBER, Role.UNIT})
@@ -113,10 +115,15 @@ class _Sentence:
         behind = self._kind_behind(end)
         others = any(m.role in _KINDS and not start <= m.start <= max(end, behind) for m in self._things())
         if not self._is_spaced:
-            return bool(behind) or not others or any(m.role in _KINDS and m.end == start for m in self._mentions)
+            beside = [m for m in self._mentions if m.end == start or m.start == end]
+            return bool(behind) or not others or any(m.role in _KINDS or m.role is Role.ALL for m in beside)
         if not self._is_led:
             is_first = not any(m.end <= start for m in self._unless_idle())
-            return is_first and (bool(behind) or bool(self._identifiers))
+            is_last = any(
+                m.role is Role.ACT and m.end == len(self._folded) and m.start == end + 1 for m in self._mentions
+            )
+            is_long = is_last and end - start >= _LONG and " " not in self._folded[start:end]
+            return is_first and (bool(behind) or bool(self._identifiers) or is_long)
         before = [m for m in self._unless_idle() if m.end <= start][-1:]
         is_next = any(m.role in _KINDS for m in self._mentions if before and m.end == before[0].end)
         return bool(behind) or not others or is_next or self._is_linked(start)
@@ -128,7 +135,7 @@ class _Sentence:
 
     def name(self, start: int, end: int) -> str:
         """The words of a span with the kind of device behind them, or before a mere number."""
-        if self._folded[start].isdigit():
+        if any(m.role is Role.NUMBER and m.start == start for m in self._mentions):
             before = self._folded[:start].rstrip()
             kinds = [m.start for m in self._mentions if m.role in _KINDS and m.end == len(before)]
             start = min(kinds, default=start)

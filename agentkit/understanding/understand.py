@@ -208,6 +208,7 @@ class Understander:
             return Understanding(Kind.NONE, timings_ms=timings)
         if any(i.tool == "cancel_alarm" and not i.args for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm" where a siren is called so
+            device = device if device.intents else loosely(text, view, self._words[text.language], self._phrases)
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
             found = replace(device, needs_confirmation=True) if is_device else found
         return replace(found, timings_ms=timings)
