@@ -56,8 +56,8 @@ class Refuser:
         if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
             return found
         name = unknown_name(text.text, lexicon, words, self.naming)
-        hit = guard_unless_named(text.text, words, self.words.values(), lexicon)
-        if hit is not None and hit.kind in _FORBIDS and name is not None:
+        hit = None if name is None else guard_unless_named(text.text, words, self.words.values(), lexicon)
+        if hit is not None and hit.kind in _FORBIDS:
             values = {"kind": hit.kind, "words": hit.words}
             return replace(found, reply_key="not_yet", reply_values=values, why=hit.why)
         is_vague = self.proposer.is_vague(fold(text.text, words))

@@ -39,33 +39,46 @@ class Lacking:
     """Ids of the rooms of the home that are said beside it."""
 
 
+@dataclass(frozen=True)
+class _Stage:
+    """What is made of a home once."""
+
+    view: HomeView
+    """Its rooms with stand-ins in place of its devices."""
+    ours: frozenset[str]
+    """Every word of its devices' names."""
+
+
 class StandIns:
     """Reads sentences in a home that has only what is unknown; cached per home."""
 
     def __init__(self, phrases: PhraseTier, tools: Mapping[str, Tool], words: Mapping[str, Words]) -> None:
         self._phrases, self._tools, self._words = phrases, tools, words
         self._types = sorted({t for tool in tools.values() if not tool.is_query for t in tool.types})
-        self._views = HomeCache(self._view_of)
+        self._stages = HomeCache(self._stage_of)
 
     def read(self, text: Normalised, view: HomeView) -> Lacking | None:
         """The command that a sentence is but for a name; None if it is none, or its words may forbid something."""
         words = self._words[text.language]
-        lexicon = self._phrases.lexicon(view, words)
         is_asked = text.is_question and not text.is_request
         if is_asked or len(text.text) > _MAX_CHARS:
             return None
-        if guard_unless_named(text.text, words, self._words.values(), lexicon) is not None:
-            return None
-        sentence = _Sentence(text, lexicon, words)
-        for start, end in sentence.spans():
-            if end - start < 2 or not sentence.is_object(start, end):
-                continue  # a single sign is what is left of a word, not a name
+        lexicon, stage = self._phrases.lexicon(view, words), self._stages.get(view, words)
+        sentence = _Sentence(text, lexicon, words, stage.ours)
+        spans = [s for s in sentence.spans() if s[1] - s[0] > 1 and sentence.is_object(*s)]
+        if not spans or guard_unless_named(text.text, words, self._words.values(), lexicon) is not None:
+            return None  # a single sign is what is left of a word, not a name
+        for start, end in spans:
             said = replace(text, text=sentence.with_stand_in(start, end), taken_back="")
-            found = self._phrases.match(said, self._views.get(view, words)).intents
+            found = self._phrases.match(said, stage.view).intents
             if found and not any(self._tools[i.tool].is_query for i in found):
                 areas = {a for i in found for a in i.selector.areas if a != STAND_IN}
                 return Lacking(sentence.name(start, end), found, tuple(sorted(areas)))
         return None
+
+    def _stage_of(self, view: HomeView, words: Words) -> _Stage:
+        terms = self._phrases.lexicon(view, words).terms.values()
+        return _Stage(self._view_of(view, words), frozenset(t for names in terms for name in names for t in name))
 
     def _view_of(self, view: HomeView, words: Words) -> HomeView:
         """The rooms of a home, with nothing in them but stand-ins in a room of their own."""
@@ -84,13 +97,13 @@ def _device(key: str, area: str | None) -> Device:
 class _Sentence:
     """A folded sentence with what is known of it."""
 
-    def __init__(self, text: Normalised, lexicon: Lexicon, words: Words) -> None:
+    def __init__(self, text: Normalised, lexicon: Lexicon, words: Words, ours: frozenset[str]) -> None:
         slips = {slip: meant for meant, listed in words.slips.items() for slip in listed}
         folded = " ".join(slips.get(w, w) for w in fold(text.text, words).split())
         self._folded = folded
         self._lexicon, self._mentions = lexicon, lexicon.mentions(folded)
         self._links = {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
-        self._ours = {term for names in lexicon.terms.values() for name in names for term in name}
+        self._ours = ours
         self._is_spaced = folded.isascii()
         self._is_led = any(m.role is Role.ACT and not folded[: m.start].strip() for m in self._unless_idle())
         self._identifiers = [w.casefold().replace(".", "_") for w in text.text.split() if _is_identifier(w)]
