@@ -28,8 +28,7 @@ def loosely(text: Normalised, view: HomeView, words: Words, phrases: PhraseTier)
     said, is_kind = folded, False
     for meant, listed in words.loosely.items():
         for phrase in listed:
-            is_name = not meant and any(has_word(n, phrase) for d in view.devices for n in d.names)
-            if has_word(said, phrase) and not is_name and (meant or _is_beside_thing(said, phrase, lexicon)):
+            if has_word(said, phrase) and (meant or _is_idle(said, phrase, view, lexicon)):
                 said, is_kind = _replaced(said, phrase, meant), is_kind or bool(meant)
     found = phrases.match(replace(text, text=said, taken_back=""), view) if said != folded else None
     if found is None or found.kind is not Kind.CALLS:
@@ -40,8 +39,10 @@ def loosely(text: Normalised, view: HomeView, words: Words, phrases: PhraseTier)
     return replace(found, needs_confirmation=not is_sure, why=f"taken as {said!r}; {found.why}")
 
 
-def _is_beside_thing(text: str, adjective: str, lexicon: Lexicon) -> bool:
-    """Whether a thing follows an adjective; behind it, it may be part of a name."""
+def _is_idle(text: str, adjective: str, view: HomeView, lexicon: Lexicon) -> bool:
+    """Whether an adjective is in no name of the home and a thing follows it; elsewhere it may be part of a name."""
+    if any(has_word(n, adjective) for d in view.devices for n in d.names):
+        return False
     at = f" {text} ".find(f" {adjective} ") + len(adjective) + 1
     return at < len(text) and any(i.role in _THINGS for i in lexicon.at(text, at))
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agentkit.devices.adapter import Area, Device
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.named_guard import guard_unless_named
@@ -93,8 +92,8 @@ class Refuser:
     def _lacking(self, found: Understanding, lacking: Lacking, text: Normalised, view: HomeView) -> Understanding:
         """Propose what is spelled almost like the unknown name, else refuse with that name."""
         words = self.words[text.language]
-        things: tuple[Device | Area, ...] = (*view.devices, *view.areas)
-        near = _near(lacking.name, {fold(n, words) for thing in things for n in thing.names})
+        names = self.phrases.lexicon(view, words).names
+        near = _near(lacking.name, {*(n for own in names.folded.values() for n in own), *names.places})
         if near:
             said = fold(text.text, words).replace(lacking.name, near)
             meant = self.phrases.match(replace(text, text=said, taken_back=""), view)
