@@ -105,3 +105,26 @@ def test_a_thing_of_another_room_is_lacking_here(said: str, name: str, ask: Ask)
     assert (found.kind, found.reply_key) == (Kind.REFUSE, "unknown_device")
     assert found.reply_values["name"] == name
     assert found.reply_values["area"]
+
+
+def test_another_one_of_a_series_is_lacking(ask: Ask) -> None:
+    assert ask("turn on lamp 9").reply_values["name"] == "lamp 9"
+
+
+def test_a_long_unknown_word_before_a_mere_particle_is_a_name(ask: Ask) -> None:
+    assert ask("fernseher off").reply_values["name"] == "fernseher"
+
+
+@pytest.mark.parametrize("said", ["lokc the front door", "opne the garage door", "colse the bedroom curtain"])
+def test_swapped_letters_are_asked_about(said: str, ask: Ask) -> None:
+    found = ask(said)
+
+    assert len(found.intents) == 1
+    assert found.needs_confirmation
+
+
+@pytest.mark.parametrize("said", ["set the heating between 19 and 22 degrees", "把暖气设在19度到22度之间"])
+def test_a_range_is_refused_as_one(said: str, ask: Ask) -> None:
+    found = ask(said)
+
+    assert (found.kind, found.reply_values["kind"]) == (Kind.REFUSE, "between")
