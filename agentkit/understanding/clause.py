@@ -15,6 +15,8 @@ from agentkit.understanding.strict import is_word_of_class
 from agentkit.understanding.target import Group, TargetFinder
 from agentkit.understanding.tools import Tool
 
+OF_PRESENT = "of_present"
+"""Argument that makes a difference a share of the present value."""
 _TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
 _FEELS = frozenset({"warmer", "cooler"})
 _CHANGES = _FEELS | {"up", "down"}
@@ -127,13 +129,25 @@ class ClauseReader:
         units = set(group.of(Role.UNIT))
         if group.has(Role.SLIGHT, Role.AT):
             return None  # "a little cooler, 21 degrees", "open it at 6": the number is no difference
-        if rule.amount is None or len(group.values) > 1 or group.values[0].role is not Role.NUMBER:
+        if rule.amount is None or len(group.values) > 1:
+            return None
+        if _is_share(group):
+            share = int(group.values[0].value)
+            flag = {OF_PRESENT: True} if OF_PRESENT in self._params(rule.tool) else {}
+            return (
+                {**args, rule.amount: -share if rule.is_negative else share, **flag} if rule.unit == "percent" else None
+            )
+        if group.values[0].role is not Role.NUMBER:
             return None
         if units and rule.unit not in units and not (rule.unit == "degrees" and units <= {"celsius", "fahrenheit"}):
             return None
         amount = plain(group.values[0].number)
         args[rule.amount] = -amount if rule.is_negative else amount
         return args | _unit_arg(units, self.tools.get(rule.tool))
+
+    def _params(self, name: str) -> set[str]:
+        tool = self.tools.get(name)
+        return {p.name for p in tool.params} if tool else set()
 
     def _read_values(self, act: str, topics: set[str], group: Group, before: Selector | None) -> tuple[Intent, ...]:
         """One call for each value, all on the same devices."""
@@ -201,7 +215,16 @@ def _slightly(rule: ActRule, args: Mapping[str, Value], *, is_usual: bool) -> di
 
 def _is_wanted(group: Group) -> bool:
     """Whether "up" or "down" comes with a value to reach, not with a difference."""
+    if _is_share(group):
+        return False
     return group.has(Role.TO) or any(v.role is not Role.NUMBER for v in group.values)
+
+
+def _is_share(group: Group) -> bool:
+    """Whether the value is a part of what is there now: "by half", 一半 without "to"."""
+    levels = [v for v in group.values if v.role is Role.LEVEL and 1 < int(v.value) < 100]
+    is_told = group.has(Role.BY) or any(not v.text.isascii() for v in levels)
+    return bool(levels) and is_told and not group.has(Role.TO)
 
 
 def _is_goal(act: str, group: Group) -> bool:

@@ -20,6 +20,8 @@ from agentkit.understanding.words import Words
 
 Spans = tuple[tuple[int, int], ...]
 _NOTHING: frozenset[str] = frozenset()
+_KINDS = frozenset({Role.KIND, Role.CLASS})
+_SWITCHES = frozenset({"on", "off"})
 _ARGUMENT_ROLES = (Role.NUMBER, Role.LEVEL, Role.WHITE)
 
 
@@ -94,7 +96,13 @@ class _Verb:
 def read_sentence(text: str, lexicon: Lexicon, words: Words) -> Sentence:
     """Find everything known in a sentence."""
     folded = fold(text, words)
-    return Sentence(folded, lexicon.mentions(folded), lexicon, words)
+    sentence = Sentence(folded, lexicon.mentions(folded), lexicon, words)
+    if not any(m.start == 0 and m.role in _KINDS for m in sentence.mentions):
+        return sentence
+    is_verb = any(acts & _SWITCHES for acts in sentence.verbs)
+    verbs = {(m.start, m.end) for m in sentence.mentions if is_verb and m.start == 0 and m.role is Role.ACT}
+    kept = (m for m in sentence.mentions if m.role not in _KINDS or (m.start, m.end) not in verbs)
+    return Sentence(folded, tuple(kept), lexicon, words)  # "switch the hall on" speaks of no switch
 
 
 def weigh(intents: Sequence[Intent], sentence: Sentence, view: HomeView, words: Words, phrases: PhraseMap) -> Evidence:

@@ -84,7 +84,7 @@ def _rule_name(name: str) -> str:
 def _params(tool: Tool, rules: dict[str, str], offers: Offers | None) -> list[str] | None:
     """The arguments of a call, or None if a required one has no value."""
     parts = []
-    for param in tool.params:
+    for param in tool.told_params:
         value = _value(tool, param, rules, offers)
         if value is None and param.is_required:
             return None

@@ -47,7 +47,9 @@ def system_text(text: PromptText, tools: Mapping[str, Tool]) -> str:
     """
     bare = [t.name for t in tools.values() if not t.params]
     lines = [text.system.strip(), "", "Tools: " + ", ".join(bare)]
-    lines += [f"{t.name}({', '.join(map(_param, t.params))}): {_clause(t.summary)}" for t in tools.values() if t.params]
+    lines += [
+        f"{t.name}({', '.join(map(_param, t.told_params))}): {_clause(t.summary)}" for t in tools.values() if t.params
+    ]
     return "\n".join(lines)
 
 

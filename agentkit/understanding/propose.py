@@ -14,10 +14,11 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import reached_by
 from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
-from agentkit.understanding.guard import guard_any
+from agentkit.understanding.evidence import read_sentence
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import mere_targets, targets_among
+from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.names import place_names
 from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.phrases import PhraseTier
@@ -35,6 +36,8 @@ MAX_UNKNOWN, MAX_UNKNOWN_OF_KIND = 36, 16
 _NOTHING = Understanding(Kind.NONE)
 _BREAK = re.compile("[,;，；]|(?<=.)(?:再|然后)|\\b(?:and then|then)\\b")
 _NOT_ON = (None, "off", "standby", "unavailable", "unknown")
+_SWITCHES = frozenset({"on", "off"})
+_IDLE = frozenset({Role.FILLER, Role.PREPOSITION, Role.WISH, Role.ALL})
 _THINGS = TARGETS - {Role.IT, Role.ALL, Role.HERE}
 
 
@@ -52,7 +55,7 @@ class Proposer:
         if text.is_question and not text.is_request:
             return _NOTHING
         lexicon = self.phrases.lexicon(view, words)
-        is_guarded = guard_any(text.text, words, self.words.values()) is not None
+        is_guarded = guard_unless_named(text.text, words, self.words.values(), lexicon) is not None
         if not is_guarded and (lacking := self._lacking(text, view, words, lexicon)):
             return Understanding(Kind.CALLS, lacking, path="template", why="the value is missing")
         folded = fold(text.text, words)
@@ -74,13 +77,38 @@ class Proposer:
         if read and not is_guarded:
             why = HINTED if hinted else "read from the known pieces only"
             return Understanding(Kind.CALLS, read, path="template", why=why, needs_confirmation=True)
-        if read or any(p.search(folded) for w in self.words.values() for p in w.talk.vague):
+        if not is_guarded and (switched := self._switched(text, view, words, lexicon)):
+            why = "a room without a thing in it"
+            return Understanding(Kind.CALLS, switched, path="template", why=why, needs_confirmation=True)
+        if read or self.is_vague(folded):
             return Understanding(Kind.ASK, (), "what", _about(read), "template", "what to do is left open")
         is_alone = not is_guarded and not _begins_as_question(folded, words)
         if is_alone and (named := self._named_alone(text, view, words, lexicon)):
             values = {"devices": tuple(d.name for d in named), "ids": tuple(d.id for d in named)}
             return Understanding(Kind.ASK, (), "what", values, "template", "a device without a verb")
         return _NOTHING
+
+    def is_vague(self, folded: str) -> bool:
+        """Whether a folded sentence leaves open what to do ("as always")."""
+        return any(p.search(folded) for w in self.words.values() for p in w.talk.vague)
+
+    def _switched(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
+        """ "turn off the kitchen": what a room alone usually means when it is switched."""
+        said = read_sentence(text.text, lexicon, words)
+        is_switch = any(acts & _SWITCHES for acts in said.verbs)
+        places = said.of(Role.AREA, Role.FLOOR)
+        verbs = {(m.start, m.end) for m in said.mentions if m.role is Role.ACT}
+        others = {m.role for m in said.mentions if (m.start, m.end) not in verbs}
+        others -= {Role.AREA, Role.FLOOR, Role.PART, *_IDLE}
+        if not (is_switch and places and words.definites) or others or _known(said.folded, said.mentions)[1]:
+            return ()
+        kind = f" {words.definites[0]}" if said.folded.isascii() else words.definites[0]
+        room = next(m for m in said.mentions if m.role in (Role.AREA, Role.FLOOR))
+        if room.text not in place_names(view, words):
+            return ()
+        spelled = f"{said.folded[: room.end]}{kind}{said.folded[room.end :]}"
+        found = self.phrases.match(replace(text, text=spelled, taken_back=""), view)
+        return found.intents if found.kind is Kind.CALLS else ()
 
     def _named_alone(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Device, ...]:
         """The few devices that a text names by name or room, and nothing else; empty if it says more."""
@@ -138,6 +166,8 @@ class Proposer:
         """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
         folded = fold(text.text, words)
         verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold_listed(p.split("…")[0], words))}, key=len)
+        other = max((i.end for i in lexicon.at(folded, 0) if i.role is Role.ACT), default=0) if folded else 0
+        verbs = [v for v in verbs if not v.isascii() or len(v) >= other]  # "turn on …" is not "turn … to"
         for verb in (v for v in reversed(verbs) if _starts(folded, v)):
             can_lack_topic = verb in {fold_listed(w, words) for w in words.talk.sets}
             if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon, can_lack_topic):

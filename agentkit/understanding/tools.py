@@ -93,6 +93,11 @@ class Tool:
     takes_home: bool = False
     """Its function is also given the home, by the name `home`, beside the devices."""
 
+    @property
+    def told_params(self) -> tuple[Param, ...]:
+        """What a model is told of: an optional flag would cost every prompt tokens for what templates read."""
+        return tuple(p for p in self.params if p.is_required or p.type is not bool)
+
 
 def tool(
     *,

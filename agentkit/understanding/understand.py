@@ -29,6 +29,8 @@ from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.leftover import passed_over
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.loosely import loosely
+from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
@@ -40,6 +42,7 @@ from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser, unknown
 from agentkit.understanding.remarks import meanwhile, offered, only_seen, without_remarks
 from agentkit.understanding.sound import mend_sound
+from agentkit.understanding.stand_in import StandIns
 from agentkit.understanding.stopping import stopped
 from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
@@ -87,7 +90,8 @@ class Understander:
         self._templates = TemplateTier(templates, tools, words)
         self._phrases = PhraseTier(templates.phrases, tools, words, lexicons)
         self._questions = QuestionTier(templates.phrases, tools, words)
-        self._refuser = Refuser(self._phrases, Proposer(self._phrases, tools, words), templates.phrases.naming, words)
+        proposer, stand_ins = Proposer(self._phrases, tools, words), StandIns(self._phrases, tools, words)
+        self._refuser = Refuser(self._phrases, proposer, templates.phrases.naming, words, stand_ins)
         self._model = model
         before = (self._timers, self._sure, self._planned, self._guarded, self._asked_here, self._mixed, self._heard)
         self._tiers = (
@@ -261,6 +265,7 @@ class Understander:
             return Understanding(Kind.NONE, timings_ms=timings)
         if any(i.tool in ("cancel_alarm", "alarm_status") and set(i.args) <= {"kind"} for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
+            device = device if device.intents else loosely(text, view, self._words[text.language], self._phrases)
             is_device = device.kind is Kind.CALLS and all(self._tools[i.tool].types for i in device.intents)
             is_asked = is_plain_question(device, text, self._words[text.language], self._tools)
             if is_device and (is_asked or found.intents[0].tool == "cancel_alarm"):
@@ -317,7 +322,7 @@ class Understander:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
         start = time.perf_counter()
         words = self._words[text.language]
-        hit = guard_any(text.text, words, self._words.values())
+        hit = guard_unless_named(text.text, words, self._words.values(), self._phrases.lexicon(view, words))
         is_home = hit is not None and self._refuser.is_about_home(text, view)
         timings = {"guard": (time.perf_counter() - start) * 1000}
         if hit is None or not is_home:
@@ -346,7 +351,9 @@ class Understander:
         return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
 
     def _heard(self, text: Normalised, view: HomeView) -> Understanding:
-        return heard_as(text, view, self._words[text.language], self._phrases, self._match, self._tools)
+        words = self._words[text.language]
+        found = heard_as(text, view, words, self._phrases, self._match, self._tools)
+        return loosely(text, view, words, self._phrases) if found.kind is Kind.NONE else found
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)

@@ -130,6 +130,8 @@ class Words:
     """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     definites: tuple[str, ...] = ()
     """Words for a kind that beside a room mean the one device there that is called so, if there is one."""
+    loosely: Table = field(default_factory=dict)
+    """Kind, or "" for nothing → words that mean no more than that where no name of the home holds them."""
     is_pieces_first: bool = False
     """Commands are read by their pieces before the templates are tried, which takes less time."""
     corrections: tuple[re.Pattern[str], ...] = ()

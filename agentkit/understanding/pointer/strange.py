@@ -8,7 +8,8 @@ from agentkit.understanding.evidence import Sentence
 _TELLING = frozenset(
     {Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS, Role.AREA, Role.HERE, Role.HOME, Role.ALL}
 )
-_IDLE = frozenset({Role.PREPOSITION, Role.FILLER})
+_IDLE = frozenset({Role.PREPOSITION, Role.FILLER, Role.ALSO})
+"""What may stand between: "the desk lamp and the *samovar*" must not pass over the second."""
 
 
 def strange_word(sentence: Sentence) -> str:

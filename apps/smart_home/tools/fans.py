@@ -37,8 +37,11 @@ def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]
 
 
 @tool(types=("fan", "climate"), prefers=runs)
-def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
-    """Make a fan faster (step above 0) or slower (step below 0) by so many percent."""
+def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")], of_present: bool = False) -> Decision:
+    """Make a fan faster (step above 0) or slower (step below 0) by so many percent.
+
+    of_present: percent of what it is now, not of full.
+    """
     if device.type == "climate":
         return _next_level(device, 1 if step > 0 else -1)
     if not can(device, "set_speed"):
@@ -47,7 +50,8 @@ def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]
     if is_off(device):
         return refuse("is_off", device) if step < 0 else _spin(device, round(clamp((speed or 0) + step, 0, 100)))
     slowest = number(device, "percentage_step") or 10
-    return _spin(device, round(clamp((50 if speed is None else speed) + step, slowest, 100)))
+    current = 50.0 if speed is None else speed
+    return _spin(device, round(clamp(current + (current * step / 100 if of_present else step), slowest, 100)))
 
 
 @tool(types=("fan",))

@@ -30,8 +30,13 @@ def set_brightness(device: Device, brightness: Annotated[int, Range(0, 100, "%")
 
 
 @tool(types=("light",), prefers=runs)
-def adjust_brightness(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
-    """Make a light brighter (step above 0) or dimmer (step below 0) by so many percent."""
+def adjust_brightness(
+    device: Device, step: Annotated[int, Range(-100, 100, "%")], of_present: bool = False
+) -> Decision:
+    """Make a light brighter (step above 0) or dimmer (step below 0) by so many percent.
+
+    of_present: percent of what it is now, not of full.
+    """
     if not _has_mode(device, lambda modes: modes != {"onoff"}):
         return refuse("unsupported", device, what="brightness")
     level = number(device, "brightness")
@@ -41,6 +46,7 @@ def adjust_brightness(device: Device, step: Annotated[int, Range(-100, 100, "%")
         if not level:  # it comes back as it was left, and only the lamp itself knows how
             return Decision({device.id: Change("on")}, reply_key="done.turn_on")
     current = 100 if level is None else level / 2.55
+    step = round(current * step / 100) if of_present else step
     return _bright(device, round(clamp(current + step, 1, 100)))  # dimming does not switch off
 
 

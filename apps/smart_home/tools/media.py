@@ -87,13 +87,16 @@ def set_volume(device: Device, volume: Annotated[int, Range(0, 100, "%")]) -> De
 
 
 @tool(types=PLAYER, prefers=plays)
-def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")]) -> Decision:
-    """Make a player louder (step above 0) or quieter (step below 0) by so many percent."""
+def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")], of_present: bool = False) -> Decision:
+    """Make a player louder (step above 0) or quieter (step below 0) by so many percent.
+
+    of_present: percent of what it is now, not of full.
+    """
     if not can(device, "volume_set", "volume_step"):
         return refuse("unsupported", device, what="volume")
     level = number(device, "volume_level")
     current = 50.0 if level is None else level * 100
-    return _loud(device, round(clamp(current + step, 0, 100)))
+    return _loud(device, round(clamp(current + (current * step / 100 if of_present else step), 0, 100)))
 
 
 @tool(types=PLAYER, prefers=plays)

@@ -1,0 +1,65 @@
+"""Reads a sentence without the adjectives that tell nothing in this home: "the new fan" where no name says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentkit.devices.adapter import Device
+from agentkit.types import Kind, Understanding
+from agentkit.understanding.choosing import is_for_one, reached_by
+from agentkit.understanding.entries import Role
+from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.names import kind_words
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.phrases import PhraseTier
+from agentkit.understanding.selecting import has_word
+from agentkit.understanding.words import Words
+
+_THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
+
+
+def loosely(text: Normalised, view: HomeView, words: Words, phrases: PhraseTier) -> Understanding:
+    """Read "the new lamp" as the lamp and "ceiling light" as the light; kind NONE if that makes no command.
+
+    What is read so acts on one device without a question; a kind only on the one that is called by nothing else.
+    """
+    folded, lexicon = fold(text.text, words), phrases.lexicon(view, words)
+    said, is_kind = folded, False
+    for meant, listed in words.loosely.items():
+        for phrase in listed:
+            if has_word(said, phrase) and (meant or _is_idle(said, phrase, view, lexicon)):
+                said, is_kind = _replaced(said, phrase, meant), is_kind or bool(meant)
+    found = phrases.match(replace(text, text=said, taken_back=""), view) if said != folded else None
+    if found is None or found.kind is not Kind.CALLS:
+        return Understanding(Kind.NONE)
+    reached = [d for i in found.intents for d in reached_by(i.selector, view)]
+    is_sure = all(is_for_one(i, view) for i in found.intents)
+    is_sure = is_sure and (not is_kind or all(_is_plain(d, view, words, lexicon) for d in reached))
+    return replace(found, needs_confirmation=not is_sure, why=f"taken as {said!r}; {found.why}")
+
+
+def _is_idle(text: str, adjective: str, view: HomeView, lexicon: Lexicon) -> bool:
+    """Whether an adjective is in no name of the home and a thing follows it; elsewhere it may be part of a name."""
+    if any(has_word(n, adjective) for d in view.devices for n in d.names):
+        return False
+    at = f" {text} ".find(f" {adjective} ") + len(adjective) + 1
+    return at < len(text) and any(i.role in _THINGS for i in lexicon.at(text, at))
+
+
+def _replaced(text: str, phrase: str, meant: str) -> str:
+    if phrase.isascii():
+        return " ".join(f" {text} ".replace(f" {phrase} ", f" {meant} ").split())
+    return text.replace(phrase, meant)
+
+
+def _is_plain(device: Device, view: HomeView, words: Words, lexicon: Lexicon) -> bool:
+    """Whether one of a device's names holds nothing but its room and its kind."""
+    area = view.area(device.area)
+    idle = kind_words(words) | {fold(n, words) for n in (area.names if area else ())}
+    for name in lexicon.names.folded[device.id]:
+        for word in sorted(idle, key=len, reverse=True):
+            name = _replaced(name, word, "")
+        if not name.strip():
+            return True
+    return False
