@@ -206,6 +206,10 @@ def reuse_command(
 def pareto_command(
     target: TargetOption = None,
     model: ModelOption = None,
+    text: Annotated[
+        Path | None,
+        typer.Option("--text", metavar="FILE", help="Text that the perplexity is of; default: Python's own reference."),
+    ] = None,
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
     strict: StrictOption = False,
@@ -213,12 +217,17 @@ def pareto_command(
     out: OutOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Set latency, memory and accuracy of f32, int8 and int4 side by side."""
+    """Set latency, energy, memory and accuracy of f32, int8 and int4 side by side."""
     from agentkit.bench.pareto import FORMS, pareto_bench
+    from agentkit.bench.prose import prose
+    from agentkit.decoder.tokenizer import load_tokenizer
 
     checkpoint, target = _subject(model, target)
+    text_ids = load_tokenizer(checkpoint).encode(prose(text))
     with _progress("forms", len(FORMS)) as on_form, alone(realtime, threads):
-        result = pareto_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_form=on_form)
+        result = pareto_bench(
+            checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, text_ids=text_ids, on_form=on_form
+        )
     _finish_level("pareto", result, out=out, is_json=json, is_strict=strict)
 
 
