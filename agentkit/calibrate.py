@@ -85,7 +85,8 @@ def app_prompts(app: App, tokenizer: Tokenizer, n_prompts: int = N_PROMPTS) -> l
     with closing(assembly.open(app.home)) as live:
         view, words = live.agent.home.view(live.registry.home.speaker_area), assembly.words
         sentences = list(app.plain_commands())
-        for sentence in sentences[:: max(1, len(sentences) // n_prompts)][:n_prompts]:
+        for at in range(min(n_prompts, len(sentences))):
+            sentence = sentences[at * len(sentences) // min(n_prompts, len(sentences))]
             language = detect_language(sentence)
             language = language if language in words else app.languages[0]
             live.understander.understand(normalise(sentence, language, words[language]), view)

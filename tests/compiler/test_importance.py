@@ -96,6 +96,7 @@ def test_a_calibrated_checkpoint_takes_a_free_minimum_and_keeps_what_counts(tmp_
         ("head", "int8"),
     ):
         weight = calibrated.weight_of_columns(name)
+        assert weight is not None
         exact = plain.tensor(name)
         lost = [(((run_tensor(c, name, precision) - exact) ** 2) * weight).sum() for c in (plain, calibrated)]
         assert lost[1] < lost[0], name
