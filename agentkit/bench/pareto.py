@@ -17,6 +17,7 @@ from agentkit.bench.energy import Meter, find_meter, metered
 from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.opened import open_warm
 from agentkit.compiler.checkpoint import load_checkpoint
+from agentkit.compiler.quantise import rounds
 from agentkit.decoder.backend import Session, SessionOptions
 from agentkit.decoder.sensors import ROOT
 from agentkit.errors import CheckpointError
@@ -33,7 +34,7 @@ Logits = NDArray[np.float32]
 
 def pareto_bench(
     checkpoint: Path, *, cache_dir: Path, target: str, n_threads: int = 0, n_tokens: int = N_TOKENS,
-    text_ids: Sequence[int] = (), forms: Sequence[str] = FORMS, root: Path = ROOT,
+    text_ids: Sequence[int] = (), forms: Sequence[str] = FORMS, importance: str = "", root: Path = ROOT,
     on_form: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Run every precision over one text; the first of `forms` is the exact one.
@@ -41,27 +42,31 @@ def pareto_bench(
     The text is `text_ids` and, where those are fewer than n_tokens, what the exact form writes on. Accuracy is the
     rise of the perplexity of `text_ids`, the share of equal most likely tokens and the mean divergence (KL, nats) of
     what comes next. Energy is read from the meters under `root`; without one, the time of the processor stands for it.
+    With a calibration, `importance`, those forms that round weights are run by it as well.
     Forms that no other beats in latency, energy, memory and divergence at once are optimal; of those that are accurate
     enough, the one with the least latency times energy is chosen.
     """
-    stored = load_checkpoint(checkpoint).precision
+    loaded = load_checkpoint(checkpoint)
+    stored = loaded.precision
     options = SessionOptions(max_seq_len=-(-n_tokens // 32) * 32, n_slots=1, buckets=(1,), n_threads=n_threads)
     rows: list[dict[str, Any]] = []
     given = list(text_ids[: n_tokens + 1]) or [1]
     token_ids, n_given = list(given), len(given)
     exact: list[Logits] = []
     meter, source = find_meter(root)
-    for number, form in enumerate(forms, 1):
+    ways = [(form, "") for form in forms]
+    ways += [(form, importance) for form in forms if importance and rounds(loaded, form)]
+    for number, (form, calibration) in enumerate(ways, 1):
+        row: dict[str, Any] = {"precision": form, "is_calibrated": bool(calibration)}
+        way = replace(options, precision=form, importance=calibration)
         try:
-            found, logits = _measure(
-                checkpoint, cache_dir, target, replace(options, precision=form), token_ids, n_tokens, meter
-            )
+            found, logits = _measure(checkpoint, cache_dir, target, way, token_ids, n_tokens, meter)
         except CheckpointError as err:  # its columns are no whole blocks, or the target has no such form
-            rows.append({"precision": form, "why_not": str(err)})
+            rows.append({**row, "why_not": str(err)})
             continue
         exact = exact or logits
         accuracy = _accuracy(exact, logits, token_ids[1:n_given])
-        rows.append({"precision": form, "is_stored": form == stored, **found, **accuracy})
+        rows.append({**row, "is_stored": form == stored, **found, **accuracy})
         if on_form:
             on_form(number)
     measured = [row for row in rows if "kl" in row]

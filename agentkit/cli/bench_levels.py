@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from agentkit.cli.bench import (
+    AppOption,
     ModelOption,
     OutOption,
     RealtimeOption,
@@ -210,6 +211,10 @@ def pareto_command(
         Path | None,
         typer.Option("--text", metavar="FILE", help="Text that the perplexity is of; default: Python's own reference."),
     ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Run forms that round weights by what the app's prompts need, too.")
+    ] = False,
+    app: AppOption = Path("apps/smart_home"),
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
     strict: StrictOption = False,
@@ -224,11 +229,24 @@ def pareto_command(
 
     checkpoint, target = _subject(model, target)
     text_ids = load_tokenizer(checkpoint).encode(prose(text))
-    with _progress("forms", len(FORMS)) as on_form, alone(realtime, threads):
+    importance = _calibration(app, checkpoint) if calibrate else ""
+    with _progress("forms", 2 * len(FORMS) if importance else len(FORMS)) as on_form, alone(realtime, threads):
         result = pareto_bench(
-            checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, text_ids=text_ids, on_form=on_form
-        )
+            checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, text_ids=text_ids,
+            importance=importance, on_form=on_form,
+        )  # fmt: skip
     _finish_level("pareto", result, out=out, is_json=json, is_strict=strict)
+
+
+def _calibration(app: Path, checkpoint: Path) -> str:
+    """Path of what the app's prompts need of any form that is rounded."""
+    from agentkit.calibrate import ensure_calibrated
+    from agentkit.cli.ask import note
+    from agentkit.config import load_app
+
+    loaded, cache_dir = load_app(app), _cache_dir()
+    ways = (ensure_calibrated(loaded, checkpoint, form, cache_dir=cache_dir, say=note) for form in ("int8", "int4"))
+    return next(filter(None, ways), "")
 
 
 def _show_soak(result: Result) -> None:

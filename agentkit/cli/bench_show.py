@@ -104,9 +104,10 @@ def _forms(result: Result) -> Any:
 def _form(form: Mapping[str, Any]) -> list[str]:
     from agentkit.bench.pareto import energy_of
 
+    name = form["precision"] + (" calibrated" if form["is_calibrated"] else "")
     if "why_not" in form:
-        return [form["precision"], form["why_not"]]
-    step, name = form["step_ms"], form["precision"] + (" (stored)" if form["is_stored"] else "")
+        return [name, form["why_not"]]
+    step, name = form["step_ms"], name + (" (stored)" if form["is_stored"] else "")
     perplexity, rise = form["perplexity"], form["perplexity_rise"]
     return [
         name,

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from agentkit.bench.pareto import _mark_chosen, _mark_optimal, divergence, pareto_bench
+from agentkit.calibrate import observe
+from agentkit.compiler.importance import save_importance
 from tests.support.sessions import open_reference
 from tests.support.tiny import write_gguf
 
@@ -24,6 +26,19 @@ def test_every_form_is_set_beside_the_exact_one(tmp_path: Path, cache_with_libra
     assert int4["is_optimal"]  # nothing is smaller
     assert int8["cache_bytes_per_value"] == {"cpu_onnx": 4, "af_native": 1}[target]
     assert list(cache_with_library.glob("tiny-*")) == []
+
+
+def test_forms_that_round_are_run_by_a_calibration_as_well(tmp_path: Path, cache_with_library: Path) -> None:
+    path = write_gguf(tmp_path / "tiny.gguf", kind="Q4_1", embed_kind="Q8_0")
+    calibration = tmp_path / "a.npz"
+    save_importance(calibration, observe(path, [(1, 7, 9, 30)]))
+
+    result = pareto_bench(
+        path, cache_dir=cache_with_library, target="cpu_onnx", n_threads=1, n_tokens=8, importance=str(calibration)
+    )
+
+    ways = [(row["precision"], row["is_calibrated"]) for row in result["forms"]]
+    assert ways == [("f32", False), ("int8", False), ("int4", False), ("int8", True)]  # 4 bits are run as stored
 
 
 def test_divergence_is_zero_for_equal_rows_and_positive_for_others() -> None:
