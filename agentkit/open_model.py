@@ -69,7 +69,7 @@ def open_model(app: App, say: Say) -> Model:
     )
     _tell_pools(first, checkpoint, options, say)
     started_at = time.perf_counter()
-    say(f"opening  {first.target}, warming up every path")
+    say(f"opening  {first.target}{f' in {options.precision}' if options.precision else ''}, warming up every path")
     decoder = open_decoder(
         [(choice.target, _precision(choice, app)) for choice in choices if choice.artifact == first.artifact],
         checkpoint,
@@ -104,8 +104,8 @@ def _tell_pools(choice: Choice, checkpoint: Path, options: Any, say: Say) -> Non
 
 
 def _precision(choice: Choice, app: App) -> str | None:
-    """What to ask of the target: what the app says; None where it keeps the precision of the file."""
-    return app.precision or (None if choice.precision == choice.artifact.precision else choice.precision)
+    """What to ask of the target: what the plan found that it must be, else what the app says; None = as stored."""
+    return app.precision if choice.precision == choice.artifact.precision else choice.precision
 
 
 def _calibrate(app: App, checkpoint: Path, precision: str | None, say: Say) -> str:

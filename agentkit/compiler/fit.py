@@ -16,7 +16,7 @@ from agentkit.compiler.checkpoint import BLOCK, QuantBlocks, Tensor
 SHARES_4: Final = (1.0, 0.9, 0.8, 0.7)
 """Spans that are tried, as shares of the whole one."""
 SHARES_8: Final = (1.0, 0.98, 0.96, 0.94)
-_TURNS: Final = 2
+_TURNS: Final = 4
 _ROWS: Final = 128
 """Rows at a time, so that what is computed between stays in the cache of the processor."""
 Line = tuple[Tensor, Tensor, Tensor]
