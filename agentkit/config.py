@@ -72,7 +72,7 @@ class App:
     precision: str | None = None
     """Of the weights as they are run, for every model of the app; None = as planned."""
     calibrate: bool = True
-    """Whether weights that have to be rounded are rounded by what the app's prompts need."""
+    """Whether weights that have to be rounded to 4 bits are rounded by what the app's prompts need."""
     threads: int = 0
     """Of the model on the processor; 0 = as many as the target finds best."""
     cores: tuple[int, ...] = ()

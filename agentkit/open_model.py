@@ -109,9 +109,12 @@ def _precision(choice: Choice, app: App) -> str | None:
 
 
 def _calibrate(app: App, checkpoint: Path, precision: str | None, say: Say) -> str:
-    """Path of the calibration for what has to be rounded; "" if nothing has to or the app does not want it."""
+    """Path of the calibration for weights that are to be rounded to 4 bits; "" if none are or the app wants none.
+
+    At 8 bits it gains less than the rounding of the inputs costs (docs/benchmarks.md), and is not worth the wait.
+    """
     from agentkit.calibrate import ensure_calibrated
 
-    if not app.calibrate:
+    if not app.calibrate or precision != "int4":
         return ""
     return ensure_calibrated(app, checkpoint, precision, cache_dir=compiled_dir(), say=say)

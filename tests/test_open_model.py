@@ -53,9 +53,9 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_with_library: Pat
 
 @pytest.mark.parametrize(
     ("precision", "calibrate", "is_calibrated"),
-    [(None, True, False), ("int8", True, True), ("int4", True, True), ("int4", False, False)],
+    [(None, True, False), ("int8", True, False), ("int4", True, True), ("int4", False, False)],
 )
-def test_weights_are_calibrated_if_the_app_has_them_rounded(
+def test_weights_are_calibrated_if_the_app_has_them_rounded_to_4_bits(
     app: App, tmp_path: Path, precision: str | None, calibrate: bool, is_calibrated: bool
 ) -> None:
     said: list[str] = []
