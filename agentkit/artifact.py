@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+PRECISIONS = ("f32", "int8", "int4")
+"""What a checkpoint can be compiled to, the most exact first."""
 ANY_TARGET = "any"
 """In `targets`: a portable checkpoint that every target compiles for itself."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from agentkit.understanding.talk import read_talk
 from agentkit.understanding.time_words import load_time_words
 from agentkit.understanding.timer_words import load_timer_words
 from agentkit.understanding.understand import Understander
-from agentkit.understanding.words import read_words
+from agentkit.understanding.words import Words, read_words
 
 if TYPE_CHECKING:
     from agentkit.decoder.chat import Prompt
@@ -118,6 +118,11 @@ class Assembly:
             decoders=[LazyDecoder(opens) for opens in (decoder, larger) if opens is not None],
             is_model_alone=is_model_alone,
         )
+
+    @property
+    def words(self) -> Mapping[str, Words]:
+        """The words of each language of the app."""
+        return self._words
 
     def open(
         self,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentkit.app_module import import_handlers
+from agentkit.artifact import PRECISIONS
 from agentkit.defaults import replies_over_defaults, words_over_defaults
 from agentkit.devices.adapter import Home
 from agentkit.errors import AppError, ConfigError
@@ -68,6 +69,10 @@ class App:
     manifest: Path | None = None
     target: str | None = None
     """Target to run the model on; None = the planner chooses."""
+    precision: str | None = None
+    """Of the weights as they are run, for every model of the app; None = as planned."""
+    calibrate: bool = True
+    """Whether weights that have to be rounded to 4 bits are rounded by what the app's prompts need."""
     threads: int = 0
     """Of the model on the processor; 0 = as many as the target finds best."""
     cores: tuple[int, ...] = ()
@@ -92,6 +97,8 @@ KEYS = (
     "larger_model",
     "manifest",
     "target",
+    "precision",
+    "calibrate",
     "threads",
     "cores",
     "limits",
@@ -170,6 +177,8 @@ def _read_app(folder: Path, document: YamlMap) -> App:
         larger_model=take(document, "larger_model", str, None),
         manifest=None if manifest is None else (folder / manifest).resolve(),
         target=take(document, "target", str, None),
+        precision=_read_precision(document),
+        calibrate=take(document, "calibrate", bool, True),
         threads=_read_threads(document),
         cores=_read_cores(document),
         limits=limits,
@@ -218,6 +227,13 @@ def _apply_override(document: YamlMap, text: str) -> tuple[str, str]:
         target = take(target, key, YamlMap)
     target[leaf] = parse_yaml(value, place)
     return leaf, text
+
+
+def _read_precision(document: YamlMap) -> str | None:
+    precision = take(document, "precision", str, None)
+    if precision is not None and precision not in PRECISIONS:
+        raise document.error(f"precision is {precision!r}, wanted one of {', '.join(PRECISIONS)}", "precision")
+    return precision
 
 
 def _read_threads(document: YamlMap) -> int:

@@ -61,13 +61,17 @@ def open_model(app: App, say: Say) -> Model:
     first, *_ = choices = plan.require()
     checkpoint = _pull(first.artifact, say)
     options = SessionOptions(
-        max_seq_len=min(SessionOptions.max_seq_len, plan.model.context), n_threads=app.threads, cores=app.cores
+        max_seq_len=min(SessionOptions.max_seq_len, plan.model.context),
+        n_threads=app.threads,
+        cores=app.cores,
+        precision=_precision(first, app),
+        importance=_calibrate(app, checkpoint, _precision(first, app), say),
     )
     _tell_pools(first, checkpoint, options, say)
     started_at = time.perf_counter()
-    say(f"opening  {first.target}, warming up every path")
+    say(f"opening  {first.target}{f' in {options.precision}' if options.precision else ''}, warming up every path")
     decoder = open_decoder(
-        [(choice.target, _precision(choice)) for choice in choices if choice.artifact == first.artifact],
+        [(choice.target, _precision(choice, app)) for choice in choices if choice.artifact == first.artifact],
         checkpoint,
         options,
         compiled_dir(),
@@ -92,15 +96,25 @@ def _pull(artifact: Artifact, say: Say) -> Path:
 
 def _tell_pools(choice: Choice, checkpoint: Path, options: Any, say: Say) -> None:
     """Print the pools before anything is allocated (rule A9)."""
-    from dataclasses import replace
-
     from agentkit.plugins import find_backend
 
-    sizes = find_backend(choice.target).plan(checkpoint, replace(options, precision=_precision(choice)))
+    sizes = find_backend(choice.target).plan(checkpoint, options)
     parts: Mapping[str, int] = {"weight": sizes.weight_bytes, "cache": sizes.cache_bytes, "temp": sizes.temp_bytes}
     say("pools    " + ", ".join(f"{name} {n_bytes / 1e6:.1f} MB" for name, n_bytes in parts.items()))
 
 
-def _precision(choice: Choice) -> str | None:
-    """What to ask of the target: None where it keeps the precision of the file."""
-    return None if choice.precision == choice.artifact.precision else choice.precision
+def _precision(choice: Choice, app: App) -> str | None:
+    """What to ask of the target: what the plan found that it must be, else what the app says; None = as stored."""
+    return app.precision if choice.precision == choice.artifact.precision else choice.precision
+
+
+def _calibrate(app: App, checkpoint: Path, precision: str | None, say: Say) -> str:
+    """Path of the calibration for weights that are to be rounded to 4 bits; "" if none are or the app wants none.
+
+    At 8 bits it gains less than the rounding of the inputs costs (docs/benchmarks.md), and is not worth the wait.
+    """
+    from agentkit.calibrate import ensure_calibrated
+
+    if not app.calibrate or precision != "int4":
+        return ""
+    return ensure_calibrated(app, checkpoint, precision, cache_dir=compiled_dir(), say=say)

@@ -53,13 +53,13 @@ class OnnxCpu:
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open` from the checkpoint's header."""
-        return _Plan.of(load_checkpoint(checkpoint), options).sizes
+        return _Plan.of(load_checkpoint(checkpoint, options.importance), options).sizes
 
     def open(self, checkpoint: Path, options: SessionOptions, *, pools: Pools, cache_dir: Path) -> OnnxCpuSession:
         """Open the compiled graph, compiling first if need be."""
         from agentkit.compiler.bundle import ensure_bundle
 
-        loaded = load_checkpoint(checkpoint)
+        loaded = load_checkpoint(checkpoint, options.importance)
         plan = _Plan.of(loaded, options)
         bundle = ensure_bundle(loaded, plan.target, cache_dir)
         pools.weight.reserve("onnxruntime packed weights", plan.packed_bytes)

@@ -60,16 +60,20 @@ class ReferenceSession:
         self._head = self._weights["embed" if spec.is_head_tied else "head"]  # [vocab_size, hidden_size]
         self.kv = KVCache(pools.cache, spec, options, layout=Layout.PACKED, dtype=np.float32)
         self._logits: Logits = pools.temp.alloc("logits", (spec.vocab_size,), np.float32)
+        self.observe: Callable[[str, Tensor], None] | None = None
+        """Told the input of every product, [n_valid, columns], under the first name of the matrices that read it."""
+        self._n_valid = 0
 
     def step(self, token_ids: TokenIds, n_valid: int, *, slot: int) -> Logits:
         """Run one padded step; see the port."""
         check_step(self, token_ids, n_valid, slot=slot)
-        start = self.kv.length(slot)
+        start, self._n_valid = self.kv.length(slot), n_valid
         hidden = self._weights["embed"][token_ids] * np.float32(self.spec.embed_scale)  # [bucket, hidden_size] f32
         for layer in range(self.spec.n_layers):
             hidden = hidden + self._attention(layer, slot, start, hidden)
             hidden = hidden + self._feed_forward(layer, hidden)
         last = rms_norm(hidden[n_valid - 1], self._weights["final_norm"], self.spec.rms_norm_eps)
+        self._tell("head", last[None])
         np.matmul(self._head, last, out=self._logits)
         return self._logits
 
@@ -80,6 +84,7 @@ class ReferenceSession:
     def _attention(self, layer: int, slot: int, start: int, hidden: Tensor) -> Tensor:
         spec, n_rows = self.spec, len(hidden)
         normed = rms_norm(hidden, self._layer(layer, "attn_norm"), spec.rms_norm_eps)
+        self._tell(f"layers.{layer}.q", normed)
         positions = np.arange(start, start + n_rows)
         q, k, v = (self._project(layer, part, normed) for part in ("q", "k", "v"))
         if spec.has_qk_norm:
@@ -89,8 +94,9 @@ class ReferenceSession:
         keys[start : start + n_rows] = rotate(k, positions, spec.rope_theta)
         values[start : start + n_rows] = v
         end = start + n_rows
-        mixed = attend(rotate(q, positions, spec.rope_theta), keys[:end], values[:end], positions)
-        projected: Tensor = mixed.reshape(n_rows, -1) @ self._layer(layer, "o").T
+        mixed = attend(rotate(q, positions, spec.rope_theta), keys[:end], values[:end], positions).reshape(n_rows, -1)
+        self._tell(f"layers.{layer}.o", mixed)
+        projected: Tensor = mixed @ self._layer(layer, "o").T
         return projected
 
     def _project(self, layer: int, part: str, normed: Tensor) -> Tensor:
@@ -102,10 +108,16 @@ class ReferenceSession:
 
     def _feed_forward(self, layer: int, hidden: Tensor) -> Tensor:
         normed = rms_norm(hidden, self._layer(layer, "ffn_norm"), self.spec.rms_norm_eps)
+        self._tell(f"layers.{layer}.gate", normed)
         opened = {"silu": silu, "gelu": gelu}[self.spec.activation](normed @ self._layer(layer, "gate").T)
         gated = opened * (normed @ self._layer(layer, "up").T)
+        self._tell(f"layers.{layer}.down", gated)
         projected: Tensor = gated @ self._layer(layer, "down").T
         return projected
+
+    def _tell(self, name: str, rows: Tensor) -> None:
+        if self.observe is not None:
+            self.observe(name, rows[: self._n_valid])
 
     def _layer(self, layer: int, part: str) -> Tensor:
         return self._weights[f"layers.{layer}.{part}"]
@@ -136,12 +148,12 @@ def attend(q: Tensor, keys: Tensor, values: Tensor, positions: NDArray[np.int64]
     """Mix the values each query may see: rows up to its own position. [rows, n_heads, head_dim]."""
     n_groups = q.shape[1] // keys.shape[1]
     keys, values = np.repeat(keys, n_groups, axis=1), np.repeat(values, n_groups, axis=1)  # [cached, n_heads, head_dim]
-    scores = np.einsum("qhd,khd->hqk", q, keys) / np.float32(np.sqrt(q.shape[-1]))
+    scores = np.matmul(q.swapaxes(0, 1), keys.transpose(1, 2, 0)) / np.float32(np.sqrt(q.shape[-1]))
     is_hidden = np.arange(len(keys))[None, :] > positions[:, None]  # [rows, cached]
     scores = np.where(is_hidden[None], -np.inf, scores)
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
-    mixed: Tensor = np.einsum("hqk,khd->qhd", weights, values)
+    mixed: Tensor = np.matmul(weights, values.swapaxes(0, 1)).swapaxes(0, 1)
     return mixed
 
 

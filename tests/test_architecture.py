@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app_module", "artifact", "compiler", "decoder", "devices", "home_file", "pin_file", "plugins", "policy_rules"),
     ("fetch", "manifest", "planner", "records", "understanding"),
     ("agent", "config", "defaults"),
-    ("assemble", "bench", "dialogues", "evaluate", "host", "intake", "open_model", "startup", "state"),
+    ("assemble", "bench", "calibrate", "dialogues", "evaluate", "host", "intake", "open_model", "startup", "state"),
     ("server",),
     ("cli",),
 )

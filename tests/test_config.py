@@ -89,6 +89,8 @@ def test_an_edited_handler_is_seen_when_the_app_is_loaded_again(folder: Path) ->
         ("languages=[zh]", lambda app: app.languages, ("zh",)),
         ("limits.max_text_chars=7", lambda app: app.limits.max_text_chars, 7),
         ("threads=2", lambda app: app.threads, 2),
+        ("precision=int4", lambda app: app.precision, "int4"),
+        ("calibrate=false", lambda app: app.calibrate, False),
         ("cores=[4, 5]", lambda app: app.cores, (4, 5)),
         ("limits.action_timeout_ms=9", lambda app: app.limits, Limits(max_text_chars=100, action_timeout_ms=9)),
         ("policy=[]", lambda app: app.policy, ()),
@@ -103,6 +105,7 @@ def test_an_override_replaces_a_key(folder: Path, override: str, read: object, w
     ("override", "message"),
     [
         ("limits.max_text_chars=x", r"--config limits\.max_text_chars=x: max_text_chars is 'x', wanted a whole number"),
+        ("precision=int3", r"--config precision=int3: precision is 'int3', wanted one of f32, int8, int4"),
         ("threads=-1", r"--config threads=-1: threads is -1, wanted 0 \(as found best\) to 1024"),
         ("cores=[1, 1]", r"--config cores=\[1, 1\]: cores is \[1, 1\], wanted different numbers"),
         ("limits.max_text_chars=0", r"--config .*max_text_chars is 0, wanted more than 0"),

@@ -12,7 +12,7 @@ import pytest
 from agentkit.cli.bench_all import bench_app
 
 ROOT = Path(__file__).parents[1]
-RULES = [f"A{n}" for n in range(1, 20)] + [f"B{n}" for n in range(7, 12)] + ["C5"]
+RULES = [f"A{n}" for n in range(1, 20)] + [f"B{n}" for n in range(7, 12)] + ["C4", "C5"]
 ROW = re.compile(r"^\| (?P<rule>[A-C]\d+) \|(?P<what>[^|]+)\|(?P<code>[^|]+)\|(?P<tests>[^|]+)\|(?P<bench>[^|]*)\|$")
 
 

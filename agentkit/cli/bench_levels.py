@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from agentkit.cli.bench import (
+    AppOption,
     ModelOption,
     OutOption,
     RealtimeOption,
@@ -206,6 +207,14 @@ def reuse_command(
 def pareto_command(
     target: TargetOption = None,
     model: ModelOption = None,
+    text: Annotated[
+        Path | None,
+        typer.Option("--text", metavar="FILE", help="Text that the perplexity is of; default: Python's own reference."),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Run forms that round weights by what the app's prompts need, too.")
+    ] = False,
+    app: AppOption = Path("apps/smart_home"),
     threads: ThreadsOption = 0,
     realtime: RealtimeOption = False,
     strict: StrictOption = False,
@@ -213,13 +222,31 @@ def pareto_command(
     out: OutOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Set latency, memory and accuracy of f32, int8 and int4 side by side."""
+    """Set latency, energy, memory and accuracy of f32, int8 and int4 side by side."""
     from agentkit.bench.pareto import FORMS, pareto_bench
+    from agentkit.bench.prose import prose
+    from agentkit.decoder.tokenizer import load_tokenizer
 
     checkpoint, target = _subject(model, target)
-    with _progress("forms", len(FORMS)) as on_form, alone(realtime, threads):
-        result = pareto_bench(checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, on_form=on_form)
+    text_ids = load_tokenizer(checkpoint).encode(prose(text))
+    importance = _calibration(app, checkpoint) if calibrate else ""
+    with _progress("forms", 2 * len(FORMS) if importance else len(FORMS)) as on_form, alone(realtime, threads):
+        result = pareto_bench(
+            checkpoint, cache_dir=_cache_dir(), target=target, n_threads=threads, text_ids=text_ids,
+            importance=importance, on_form=on_form,
+        )  # fmt: skip
     _finish_level("pareto", result, out=out, is_json=json, is_strict=strict)
+
+
+def _calibration(app: Path, checkpoint: Path) -> str:
+    """Path of what the app's prompts need of any form that is rounded."""
+    from agentkit.calibrate import ensure_calibrated
+    from agentkit.cli.ask import note
+    from agentkit.config import load_app
+
+    loaded, cache_dir = load_app(app), _cache_dir()
+    ways = (ensure_calibrated(loaded, checkpoint, form, cache_dir=cache_dir, say=note) for form in ("int8", "int4"))
+    return next(filter(None, ways), "")
 
 
 def _show_soak(result: Result) -> None:

@@ -71,10 +71,7 @@ def _others(result: Result) -> list[tuple[str, Any]]:
         growth.add_row("µs", *(f"{value:.0f}" for value in result["growth"]["us"]))
         tables.append(("how much longer a layer of a step takes than with the fewest", growth))
     if "forms" in result:
-        table = Table("weights", "p50 ms", "p99 ms", "MB", "cache, bytes", "top token equal", "KL, nats", "optimal")
-        for form in result["forms"]:
-            table.add_row(*_form(form))
-        tables.append((f"forms over {result['n_tokens']} tokens", table))
+        tables.append((f"forms over {result['n_tokens']} tokens; energy: {result['energy_from']}", _forms(result)))
     if "qps" in result:
         table = Table("way", "requests/s")
         for name, qps in result["qps"].items():
@@ -89,17 +86,41 @@ def _others(result: Result) -> list[tuple[str, Any]]:
     return tables
 
 
+def _forms(result: Result) -> Any:
+    from rich.table import Table
+
+    rows = result["forms"]
+    has_meter = any(row.get("joules_per_token") is not None for row in rows)
+    energy = "mJ per token" if has_meter else "CPU ms per token (proxy)"
+    table = Table(
+        "weights", "p50 ms", "p99 ms", energy, "MB", "cache, bytes", "perplexity", "top token equal", "KL, nats",
+        "optimal",
+    )  # fmt: skip
+    for row in rows:
+        table.add_row(*_form(row))
+    return table
+
+
 def _form(form: Mapping[str, Any]) -> list[str]:
+    from agentkit.bench.pareto import energy_of
+
+    name = form["precision"] + (" calibrated" if form["is_calibrated"] else "")
     if "why_not" in form:
-        return [form["precision"], form["why_not"]]
-    step, name = form["step_ms"], form["precision"] + (" (stored)" if form["is_stored"] else "")
-    figures = [
+        return [name, form["why_not"]]
+    step, name = form["step_ms"], name + (" (stored)" if form["is_stored"] else "")
+    perplexity, rise = form["perplexity"], form["perplexity_rise"]
+    return [
+        name,
         f"{step['p50']:.2f}",
         f"{step['p99']:.2f}",
+        f"{energy_of(form) * 1e3:.2f}",
         f"{form['weight_mb']:.1f}",
         str(form["cache_bytes_per_value"]),
+        "-" if perplexity is None else f"{perplexity:.2f} ({rise:+.2%} ± {form['perplexity_rise_error']:.2%})",
+        f"{form['agreement']:.1%}",
+        f"{form['kl']:.4f}",
+        "chosen" if form["is_chosen"] else "yes" if form["is_optimal"] else "no",
     ]
-    return [name, *figures, f"{form['agreement']:.1%}", f"{form['kl']:.4f}", "yes" if form["is_optimal"] else "no"]
 
 
 def draw(folder: Path | None, name: str, result: Result) -> None:

@@ -89,7 +89,9 @@ def ensure_bundle(checkpoint: Checkpoint, target: Target, cache_dir: Path) -> Bu
 
 def bundle_name(checkpoint: Checkpoint, target: Target) -> str:
     """Return a folder name that changes with the checkpoint's files, the target and the compiler."""
-    key = json.dumps([VERSION, *identity(checkpoint.path), target.precision, target.n_positions])
+    key = json.dumps(
+        [VERSION, *identity(checkpoint.path), target.precision, target.n_positions, *checkpoint.calibrated_by]
+    )
     return f"{checkpoint.path.resolve().stem}-{target.precision}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
 

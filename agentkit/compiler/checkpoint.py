@@ -8,13 +8,14 @@ split rotary order (element i turns with element i + head_dim/2).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agentkit.compiler.importance import Importance, load_importance
 from agentkit.decoder.backend import DecoderSpec
 from agentkit.errors import CheckpointError
 
@@ -75,6 +76,8 @@ class Checkpoint:
     precision: str
     """Of the layers' matrices as stored: f32, int8 or int4."""
     reader: Reader
+    importance: Importance | None = None
+    """What counts when weights are rounded; None = all alike."""
 
     def tensor(self, name: str) -> Tensor:
         """Read one tensor as f32; `head` is `embed` if they are tied."""
@@ -91,6 +94,18 @@ class Checkpoint:
     def blocks(self, name: str) -> QuantBlocks:
         """Read one matrix of a kind in BLOCK_KINDS as stored."""
         return self.reader.blocks(self._stored(name))
+
+    def weight_of_columns(self, name: str) -> Tensor | None:
+        """Return how much each column of a matrix counts when it is rounded, None = all alike."""
+        if self.importance is None:
+            return None
+        # one matrix for both: what reads the table row by row has no inputs to weigh
+        return self.importance.of("head" if name == "embed" and self.spec.is_head_tied else name)
+
+    @property
+    def calibrated_by(self) -> tuple[str, ...]:
+        """Digest of the calibration for keys of compiled forms, () = none."""
+        return () if self.importance is None else (self.importance.digest,)
 
     def _stored(self, name: str) -> str:
         return "embed" if name == "head" and self.spec.is_head_tied else name
@@ -122,8 +137,16 @@ def tensor_shapes(spec: DecoderSpec) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def load_checkpoint(path: Path) -> Checkpoint:
-    """Open a .gguf file or a Hugging Face folder; weights are read later. Raises CheckpointError."""
+def load_checkpoint(path: Path, importance: str = "") -> Checkpoint:
+    """Open a .gguf file or a Hugging Face folder; weights are read later. Raises CheckpointError.
+
+    `importance` is the path of a calibration for what has to be rounded, "" = none.
+    """
+    found = _open(path)
+    return replace(found, importance=load_importance(Path(importance))) if importance else found
+
+
+def _open(path: Path) -> Checkpoint:
     from agentkit.compiler.gguf import open_gguf
     from agentkit.compiler.safetensors import open_folder
 

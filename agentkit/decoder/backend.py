@@ -84,6 +84,8 @@ class SessionOptions:
     """0 = all cores."""
     precision: str | None = None
     """None = the artifact's own; see the target for what it offers (f32, int8, int4 …)."""
+    importance: str = ""
+    """Path of a calibration (`agentkit.compiler.importance`) for weights that have to be rounded; "" = none."""
     cores: tuple[int, ...] = ()
     """Cores that the threads are held to, one each, on targets that can; empty = the target chooses."""
 

@@ -73,7 +73,7 @@ def _tidy(path: Path) -> None:
 
 def _key(checkpoint: Checkpoint, layout: Layout, precision: str) -> bytes:
     places = [(name, m.form, m.n_rows, m.n_columns, m.offset) for name, m in layout.matrices.items()]
-    text = json.dumps([VERSION, *identity(checkpoint.path), precision, places])
+    text = json.dumps([VERSION, *identity(checkpoint.path), precision, places, *checkpoint.calibrated_by])
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -52,11 +52,11 @@ class AfNative:
 
     def plan(self, checkpoint: Path, options: SessionOptions) -> PoolSizes:
         """Compute the pool sizes of `open` from the checkpoint's header."""
-        return Plan.of(load_checkpoint(checkpoint), options, self._cache).sizes
+        return Plan.of(load_checkpoint(checkpoint, options.importance), options, self._cache).sizes
 
     def open(self, checkpoint: Path, options: SessionOptions, *, pools: Pools, cache_dir: Path) -> AfNativeSession:
         """Build the library and pack the weights if need be, then map them and start the threads."""
-        loaded = load_checkpoint(checkpoint)
+        loaded = load_checkpoint(checkpoint, options.importance)
         plan = Plan.of(loaded, options, self._cache)
         library = Library(ensure_library(cache_dir, extra_flags=self._build_flags))
         instruction_set = self._instruction_set or library.instruction_sets()[0]
