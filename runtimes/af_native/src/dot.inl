@@ -38,6 +38,24 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
   sums[0] = (vi)sum;
 }
 
+#define AF_HAS_ADD_DOTS
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int g = 0; g < 8; g++) {
+    __m512i codes[T];
+    for (int t = 0; t < T; t++) {
+      codes[t] = _mm512_loadu_si512(data + t * apart + 64 * g);
+      asm("" : "+v"(codes[t]));  // or the compiler loads it again for every input
+    }
+    for (int r = 0; r < N; r++) {
+      int32_t four;
+      __builtin_memcpy(&four, x[r] + 4 * g, 4);
+      const __m512i spread = _mm512_set1_epi32(four);
+      for (int t = 0; t < T; t++) sums[r][t][0] = (vi)_mm512_dpbusd_epi32((__m512i)sums[r][t][0], codes[t], spread);
+    }
+  }
+}
+
 #elif AF_WIDTH == 8
 struct Codes {
   __m256i group[8][2];
@@ -76,6 +94,22 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
     __m256i sum = _mm256_setzero_si256();
     for (int g = 0; g < 8; g++) sum = _mm256_dpbusd_avx_epi32(sum, c.group[g][half], four_of(x + 4 * g));
     sums[half] = (vi)sum;
+  }
+}
+
+#define AF_HAS_ADD_DOTS
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int g = 0; g < 8; g++) {
+    for (int t = 0; t < T; t++) {
+      const __m256i* at = (const __m256i*)(data + t * apart + 64 * g);
+      const __m256i low = _mm256_loadu_si256(at), high = _mm256_loadu_si256(at + 1);
+      for (int r = 0; r < N; r++) {
+        const __m256i four = four_of(x[r] + 4 * g);
+        sums[r][t][0] = (vi)_mm256_dpbusd_avx_epi32((__m256i)sums[r][t][0], low, four);
+        sums[r][t][1] = (vi)_mm256_dpbusd_avx_epi32((__m256i)sums[r][t][1], high, four);
+      }
+    }
   }
 }
 #else
@@ -174,5 +208,20 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
     for (int row = 0; row < TILE; row++) sum[row] += c.column[k][row] * x[k];
   }
   __builtin_memcpy(sums, sum, sizeof sum);
+}
+#endif
+
+// Add to the sums of N inputs their products with T blocks of codes in 8 bits, each `apart` bytes behind the last one.
+#if !defined(AF_HAS_ADD_DOTS)
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int t = 0; t < T; t++) {
+    const Codes codes = unpack<8>(data + t * apart);
+    for (int r = 0; r < N; r++) {
+      vi dots[PARTS];
+      dot<8>(codes, x[r], dots);
+      for (int part = 0; part < PARTS; part++) sums[r][t][part] += dots[part];
+    }
+  }
 }
 #endif

@@ -220,10 +220,14 @@ void embed(const AfMatrix& m, int64_t row, float* into, int64_t n) {
 #include "attention.inl"
 #include "attention8.inl"
 
-void attend(const Heads& h, const float* q, const uint8_t* rows, int first, int last, float* scratch,
-            const Softmax& state, int64_t part_stride) {
-  if (h.is_int8) attend8(h, q, rows, first, last, scratch, state, part_stride);
-  else attend16(h, q, (const uint16_t*)rows, first, last, state, part_stride);
+void take(const Heads& h, const float* q, int from, int n, float* scratch) {
+  if (h.is_int8) take8(h, q, from, n, scratch);
+}
+
+void attend(const Heads& h, const float* q, int from, const uint8_t* rows, int first, int last, float* scratch,
+            const Softmax& state, int64_t part_stride, const uint8_t* then) {
+  if (h.is_int8) attend8(h, from, rows, first, last, scratch, state, part_stride, then);
+  else attend16(h, q + int64_t(from) * h.padded, (const uint16_t*)rows, first, last, state, part_stride);
 }
 
 void attend_tile(const Heads& h, const float* q, const uint8_t* rows, int n_tokens, int at, float* scratch,
@@ -260,7 +264,7 @@ void read(const uint8_t* data, int64_t n_bytes) {
 extern const Kernels AF_TABLE(AF_NAME);
 const Kernels AF_TABLE(AF_NAME) = {
     AF_STRING(AF_NAME), AF_NAME::quantise, AF_NAME::norm,   AF_NAME::product, AF_NAME::gated,
-    AF_NAME::rotate,    AF_NAME::keep,   AF_NAME::attend, AF_NAME::attend_tile, AF_NAME::finish,
-    AF_NAME::embed,     AF_NAME::read,
+    AF_NAME::rotate,    AF_NAME::keep,     AF_NAME::take,   AF_NAME::attend,  AF_NAME::attend_tile,
+    AF_NAME::finish,    AF_NAME::embed,    AF_NAME::read,
 };
 }  // namespace af
