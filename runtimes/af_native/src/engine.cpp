@@ -125,7 +125,7 @@ struct AfEngine {
   AfEngine(const AfModel& model, const Kernels& kernels)
       : m(model), k(kernels), heads(heads_of(model)), is_f32(model.head.form == AF_F32),
         score_scale(1.0f / __builtin_sqrtf(float(model.head_dim))),
-        team(model.n_threads, work_of, this, model.cores) {
+        team(model.n_threads, work_of, this, model.cores, model.linger_us) {
     Carver carver(m.scratch);
     b = carve(m, carver);
   }
@@ -155,6 +155,10 @@ struct AfEngine {
   }
 
   void cancel() { cancel_wanted.store(true, std::memory_order_relaxed); }
+
+  void rouse() {
+    if (n_alone == 0) team.rouse();
+  }
 
   bool is_whole() const { return team.is_whole(); }
 
@@ -605,6 +609,8 @@ AfEngine* af_open(const AfModel* model, const char* instruction_set) {
 }
 
 AfStatus af_step(AfEngine* engine, const AfStep* step) { return engine->run(*step); }
+
+void af_rouse(AfEngine* engine) { engine->rouse(); }
 
 void af_cancel(AfEngine* engine) { engine->cancel(); }
 
