@@ -105,7 +105,7 @@ extern const Kernels kernels_portable;
 #if defined(__x86_64__)
 extern const Kernels kernels_avx2, kernels_avx_vnni, kernels_avx512;
 #elif defined(__aarch64__)
-extern const Kernels kernels_neon;
+extern const Kernels kernels_neon, kernels_neon_i8mm;
 #endif
 
 }  // namespace af

@@ -74,7 +74,7 @@ inline void tile_sums(const uint8_t* data, int n_blocks, const Activations& in, 
     if (row == 0) {  // the first tokens bring the tile in, the others find it in the cache
       for (int i = 0; i < LINES; i++) __builtin_prefetch(data + AHEAD + int64_t(b) * STRIDE + 64 * i);
     }
-    const Codes codes = unpack<BITS>(data + int64_t(b) * CODE_BYTES);
+    const Block<BITS, M, IS_PAIRED<M>> block(data + int64_t(b) * CODE_BYTES);
     vf scale[PARTS], offset[PARTS];
     for (int part = 0; part < PARTS; part++) {
       scale[part] = load_f16(scales + b * TILE + part * W);
@@ -84,13 +84,16 @@ inline void tile_sums(const uint8_t* data, int n_blocks, const Activations& in, 
         offset[part] = splat(float(SHIFT<BITS> - (BITS == 8 ? 128 : 8))) * scale[part];
       }
     }
-    for (int r = 0; r < M; r++) {
-      vi dots[PARTS];
-      dot<BITS>(codes, in.codes + (row + r) * in.n_columns + b * BLOCK, dots);
-      const vf in_scale = splat(in.scale[(row + r) * in_blocks + b]), in_sum = splat(in.sum[(row + r) * in_blocks + b]);
-      for (int part = 0; part < PARTS; part++) {
-        sums[r][part] += scale[part] * (to_float(dots[part]) * in_scale);
-        sums[r][part] += offset[part] * in_sum;
+    for (int first = 0; first < M; first += block.STEP) {
+      vi dots[block.STEP][PARTS];
+      block.dots(in.codes + (row + first) * in.n_columns + b * BLOCK, in.n_columns, dots);
+      for (int r = first; r < first + block.STEP; r++) {
+        const int64_t at = (row + r) * in_blocks + b;
+        const vf in_scale = splat(in.scale[at]), in_sum = splat(in.sum[at]);
+        for (int part = 0; part < PARTS; part++) {
+          sums[r][part] += scale[part] * (to_float(dots[r - first][part]) * in_scale);
+          sums[r][part] += offset[part] * in_sum;
+        }
       }
     }
   }
