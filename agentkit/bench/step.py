@@ -12,6 +12,7 @@ import numpy as np
 from agentkit.bench.figures import Check, machine, spread
 from agentkit.bench.opened import open_warm
 from agentkit.bench.overlap import Load, serve
+from agentkit.bench.plain import PlainLoop
 from agentkit.bench.priority import Breather
 from agentkit.decoder.backend import Session, SessionOptions
 from agentkit.decoder.lane import Lane
@@ -22,6 +23,8 @@ MAX_MEAN_MS, MAX_P99_MS, SPIKE_MS = 5.0, 8.0, 15.0
 MAX_JITTER, MAX_RISE, MAX_FIRST, MAX_HOST_MS = 1.6, 1.35, 1.3, 0.25
 _EDGE = 64
 """Steps at either end whose medians are compared."""
+_PLAIN_EVERY = 128
+"""Steps between two turns of the plain loop."""
 
 
 def step_bench(
@@ -31,9 +34,9 @@ def step_bench(
     """Decode through one sequence as long as the cache, then drive the whole pipeline for the host's share."""
     options = options or SessionOptions(n_slots=2)
     opened = open_warm(checkpoint, target, options, cache_dir)
-    lane = Lane(target, opened.session, opened.pools)
+    lane, plain = Lane(target, opened.session, opened.pools), PlainLoop()
     try:
-        step_ms = _decode(opened.session, min(n_steps or options.max_seq_len, options.max_seq_len), on_step)
+        step_ms = _decode(opened.session, min(n_steps or options.max_seq_len, options.max_seq_len), plain, on_step)
         host = _host_share(checkpoint, lane, trace)
     finally:
         opened.session.close()
@@ -44,7 +47,7 @@ def step_bench(
         Check("step, mean", figures["mean"], MAX_MEAN_MS, unit="ms"),
         Check("step, P99", figures["p99"], MAX_P99_MS, unit="ms"),
         Check(f"steps above {SPIKE_MS:g} ms", n_spikes, 0),
-        Check("P99 / P50", figures["p99"] / figures["p50"], MAX_JITTER),
+        Check("P99 / P50", figures["p99"] / figures["p50"], MAX_JITTER, note=_beside(plain)),
         Check(f"step at {len(step_ms)} rows / at the first {edge}", last_ms / steady_ms, MAX_RISE),
         Check("first step after warm-up / steady", step_ms[0] / steady_ms, MAX_FIRST),
         Check("host per step (pre, post, scheduling)", host["host_ms"], MAX_HOST_MS, unit="ms"),
@@ -59,17 +62,28 @@ def step_bench(
         "step_ms": figures,
         "steps_ms": [round(ms, 4) for ms in step_ms],
         "spike_ms": SPIKE_MS,
+        "plain_ms": spread(plain.ms) if plain.ms else None,
         "host": host,
         "checks": [check.as_dict() for check in checks],
     }
 
 
-def _decode(session: Session, n_steps: int, on_step: Callable[[int], None] | None) -> list[float]:
-    """Time every step of one sequence."""
-    step_ms, token_id, breather = [], np.ones(1, np.int64), Breather()
+def _beside(plain: PlainLoop) -> str:
+    return "" if plain.jitter is None else f"{plain.jitter:.2f} for a plain loop on one thread, by turns with the steps"
+
+
+def _decode(
+    session: Session, n_steps: int, plain: PlainLoop, on_step: Callable[[int], None] | None
+) -> list[float]:  # fmt: skip
+    """Time every step of one sequence, and the plain loop by turns with them."""
+    step_ms: list[float] = []
+    token_id, breather = np.ones(1, np.int64), Breather()
     session.kv.reset(0)
     for index in range(n_steps):
-        if breather.pause():
+        is_turn = index % _PLAIN_EVERY == _PLAIN_EVERY // 2
+        if is_turn:
+            plain.turn(float(np.median(step_ms)))
+        if breather.pause() or is_turn:
             session.step(token_id, 1, slot=0)  # neither counted nor committed
         started_s = time.perf_counter()
         logits = session.step(token_id, 1, slot=0)

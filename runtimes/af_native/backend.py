@@ -19,6 +19,9 @@ from runtimes.af_native.session import AfNativeSession
 FAST_FLAGS = {"x86_64": {"avx2", "fma", "f16c"}, "aarch64": {"asimddp"}}
 """What the processor must have by family; without it the portable kernels run, slower than ONNX Runtime."""
 
+LINGER_MS = 1.0
+"""Longer than what the host does between two steps of a turn."""
+
 
 class AfNative:
     """The native CPU target; offers f32, int8 and int4."""
@@ -26,13 +29,16 @@ class AfNative:
     name = "af_native"
 
     def __init__(
-        self, *, instruction_set: str | None = None, cache: str | None = None, build_flags: tuple[str, ...] = ()
+        self, *, instruction_set: str | None = None, cache: str | None = None, linger_ms: float = LINGER_MS,
+        build_flags: tuple[str, ...] = (),
     ):  # fmt: skip
         """`instruction_set` names one instead of the best; `build_flags` are added to the compiler's.
 
-        `cache` is f16 or int8, by default f16 for precision f32 and int8 below.
+        `cache` is f16 or int8, by default f16 for precision f32 and int8 below. For `linger_ms` after a step threads
+        spin for the next one, then they sleep.
         """
         self._instruction_set, self._cache, self._build_flags = instruction_set, cache, build_flags
+        self._linger_us = round(linger_ms * 1000)
 
     def probe(self) -> Probe:
         """Look for a compiler, and for instructions that make it worth while."""
@@ -62,7 +68,7 @@ class AfNative:
         instruction_set = self._instruction_set or library.instruction_sets()[0]
         weights = ensure_packed(loaded, plan.layout, plan.precision, library=library, cache_dir=cache_dir)
         pools.weight.reserve("mapped weights", align(weights.size))
-        return AfNativeSession(loaded.spec, options, plan, weights, pools, library, instruction_set)
+        return AfNativeSession(loaded.spec, options, plan, weights, pools, library, instruction_set, self._linger_us)
 
 
 def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:

@@ -37,6 +37,7 @@ AARCH64 = {
     "processor.cpp": (),
     "kernels_portable.cpp": (),
     "kernels_neon.cpp": ("-march=armv8.2-a+dotprod",),
+    "kernels_neon_i8mm.cpp": ("-march=armv8.2-a+dotprod+i8mm",),
 }
 OTHER = {"engine.cpp": (), "processor.cpp": (), "kernels_portable.cpp": ()}
 FILES = {"x86_64": X86_64, "AMD64": X86_64, "aarch64": AARCH64, "arm64": AARCH64}

@@ -38,6 +38,7 @@ class AfModel(Structure):
         ("rms_norm_eps", c_float), ("max_seq_len", c_int32), ("layers", POINTER(AfLayer)), ("final_norm", c_void_p),
         ("embed", AfMatrix), ("head", AfMatrix), ("rope", c_void_p), ("scratch", c_void_p),
         ("cores", c_void_p), ("embed_scale", c_float), ("cache_form", c_int32),
+        ("linger_us", c_int32),
     ]  # fmt: skip
 
 
@@ -87,6 +88,10 @@ class Library:
         """Run one step; False if it was cancelled."""
         return int(self._lib.af_step(engine, ctypes.byref(step))) == 0
 
+    def rouse(self, engine: int) -> None:
+        """Wake the threads for a step that is about to come."""
+        self._lib.af_rouse(engine)
+
     def cancel(self, engine: int) -> None:
         """End the step in progress after the layer at hand; from any thread."""
         self._lib.af_cancel(engine)
@@ -111,6 +116,7 @@ class Library:
         lib.af_scratch_bytes.argtypes, lib.af_scratch_bytes.restype = [POINTER(AfModel)], c_int64
         lib.af_open.argtypes, lib.af_open.restype = [POINTER(AfModel), c_char_p], c_void_p
         lib.af_step.argtypes, lib.af_step.restype = [c_void_p, POINTER(AfStep)], c_int32
+        lib.af_rouse.argtypes, lib.af_rouse.restype = [c_void_p], None
         lib.af_cancel.argtypes, lib.af_cancel.restype = [c_void_p], None
         lib.af_close.argtypes, lib.af_close.restype = [c_void_p], None
         lib.af_sum.argtypes, lib.af_sum.restype = [c_void_p, c_int64, POINTER(c_uint64)], None

@@ -91,7 +91,7 @@ def scratch_bytes(
     group, n_parts = spec.n_heads // spec.n_kv_heads, max_parts_of(options)
     hidden, mixed = round_up(spec.hidden_size, BLOCK), round_up(q_size, BLOCK)
     qkv = round_up(q_size + 2 * spec.n_kv_heads * spec.head_dim, TILE)
-    widest, queries = max(hidden, mixed), 16 * group
+    widest, queries = max(hidden, mixed), max(16 * group, spec.n_heads)
 
     def activations(n_rows: int, columns: int) -> int:
         n = n_rows * round_up(columns, BLOCK)

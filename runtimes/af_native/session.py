@@ -52,7 +52,7 @@ class AfNativeSession:
 
     def __init__(
         self, spec: DecoderSpec, options: SessionOptions, plan: Plan, weights: Weights, pools: Pools,
-        library: Library, instruction_set: str,
+        library: Library, instruction_set: str, linger_us: int,
     ):  # fmt: skip
         self.spec, self.options, self.sizes = spec, more_buckets(options), plan.sizes
         self.instruction_set = instruction_set
@@ -66,7 +66,7 @@ class AfNativeSession:
         self.placement = plan.placement
         self._cores = np.array(plan.placement.cores, np.int32)  # [n_threads] i32; the engine points to it
         self._max_parts, self._max_rows = max_parts_of(options), max_rows_of(options)
-        self._model = self._describe(plan)  # the engine points into it
+        self._model = self._describe(plan, linger_us)  # the engine points into it
         self._engine = library.open(self._model, instruction_set)
         if not self._engine:
             known = ", ".join(library.instruction_sets())
@@ -80,12 +80,14 @@ class AfNativeSession:
 
     def step(self, token_ids: TokenIds, n_valid: int, *, slot: int, allowed: Mask | None = None) -> Logits:
         """Run one step; padding costs nothing, because rows behind n_valid are not computed. See the port."""
+        self._rouse()
         step = self._checked(token_ids, n_valid, slot, allowed)
         self._run([step])
         return self._logits_of(step)
 
     def submit(self, token_ids: TokenIds, n_valid: int, *, slot: int, allowed: Mask | None = None) -> Step:
         """Queue a step; it runs when it, or one before it, is waited for. See the port."""
+        self._rouse()
         if any(step.slot == slot for step in self._pending):
             raise StepFailed(f"af_native: slot {slot} has a step in flight; wait for it first")
         step = self._checked(token_ids, n_valid, slot, allowed)
@@ -109,6 +111,11 @@ class AfNativeSession:
         with self._closing:
             if self._engine:
                 self._library.cancel(self._engine)
+
+    def _rouse(self) -> None:
+        """Let threads that sleep wake up meanwhile."""
+        if self._engine:
+            self._library.rouse(self._engine)
 
     def _checked(self, token_ids: TokenIds, n_valid: int, slot: int, allowed: Mask | None) -> Step:
         check_step(self, token_ids, n_valid, slot=slot)
@@ -162,7 +169,7 @@ class AfNativeSession:
         if engine:
             self._library.close(engine)
 
-    def _describe(self, plan: Plan) -> AfModel:
+    def _describe(self, plan: Plan, linger_us: int) -> AfModel:
         spec, layout = self.spec, plan.layout
         layers = (AfLayer * spec.n_layers)(*(self._layer(layout, f"layers.{i}") for i in range(spec.n_layers)))
         head = self._matrix(layout.matrices["head"])
@@ -176,7 +183,7 @@ class AfNativeSession:
             final_norm=self._address(layout.vectors["final_norm"].offset), embed=embed, head=head,
             rope=self._rope.ctypes.data, scratch=self._scratch.ctypes.data,
             cores=self._cores.ctypes.data if self._cores.size else None, embed_scale=spec.embed_scale,
-            cache_form=list(CACHES).index(plan.cache),
+            cache_form=list(CACHES).index(plan.cache), linger_us=linger_us,
         )  # fmt: skip
 
     def _layer(self, layout: Layout, name: str) -> AfLayer:

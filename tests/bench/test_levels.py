@@ -58,6 +58,14 @@ def test_the_step_level_times_every_step_and_traces_every_stage(checkpoint: Path
     assert result["host"]["host_ms"] > 0
 
 
+def test_the_step_level_says_how_even_a_plain_loop_was_beside_it(checkpoint: Path) -> None:
+    result = step_bench(checkpoint, cache_dir=checkpoint.parent, options=OPTIONS)
+    (jitter,) = (check for check in result["checks"] if check["name"] == "P99 / P50")
+    plain = result["plain_ms"]
+    assert plain["n"] == 32
+    assert f"{plain['p99'] / plain['p50']:.2f} for a plain loop" in jitter["note"]
+
+
 def test_the_layer_level_compares_every_form_of_attention(checkpoint: Path) -> None:
     options = replace(OPTIONS, n_slots=1)
     result = layer_bench(checkpoint, cache_dir=checkpoint.parent, options=options, lengths=(1, 64))

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C++ compiler
 
 BUILD_FLAGS = tuple(os.environ.get("AF_NATIVE_FLAGS", "").split())
 """Set by `make native-check`."""
-INSTRUCTION_SETS = ("portable", "avx2", "avx_vnni", "avx512", "neon")
+INSTRUCTION_SETS = ("portable", "avx2", "avx_vnni", "avx512", "neon", "neon_i8mm")
 
 # Largest difference of a logit to the reference on the same weights; the logits' standard deviation is 1. In f32 the
 # cache is f16; below, it has 8 bits, and the kernels round their inputs to 8 bits per block, in 14 products one after

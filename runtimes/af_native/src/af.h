@@ -61,6 +61,7 @@ struct AfModel {
   const int32_t* cores;  // [n_threads]: which core each thread is held to; null = where the system puts them
   float embed_scale;     // what an embedding is multiplied by
   int32_t cache_form;    // AfCache
+  int32_t linger_us;     // for so long threads spin after a step or a rouse, before they sleep
 };
 
 enum { AF_MAX_PARTS = 8 };
@@ -94,6 +95,8 @@ int64_t af_scratch_bytes(const AfModel* model);
 // Start the threads; null if the instruction set is unknown.
 struct AfEngine* af_open(const AfModel* model, const char* instruction_set);
 AfStatus af_step(struct AfEngine* engine, const AfStep* step);
+// Wake the threads for a step that is about to come; from the thread that steps.
+void af_rouse(struct AfEngine* engine);
 // End the step in progress after the layer at hand; from any thread. Without a step in progress nothing happens.
 void af_cancel(struct AfEngine* engine);
 void af_close(struct AfEngine* engine);

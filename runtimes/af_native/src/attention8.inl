@@ -5,6 +5,7 @@
 
 constexpr int CODE_TILE = BLOCK * TILE;  // bytes of 16 by 32 codes
 constexpr int OFFSET = 128 - SHIFT<8>;   // of codes once they are unpacked
+constexpr int MAX_QUERIES = 4;           // that share a read of the cache
 constexpr int STEPS = 127 * 128;         // softmax weights are rounded to so many, as two numbers of 7 bits
 
 // The scale of n values as the cache keeps it: the greatest of them becomes 127.
@@ -43,92 +44,135 @@ inline void keep8(const Heads& h, const float* key, const float* value, uint8_t*
   }
 }
 
-// Softmax weights of up to SEGMENT rows in whole steps.
+// Softmax weights of up to SEGMENT rows, times the rows' scales of V, in whole steps.
 struct Steps {
   alignas(64) int8_t high[SEGMENT], low[SEGMENT];
-  int32_t offset;  // OFFSET * their sum
+  float offset;  // OFFSET * their sum
   float unit;
 };
-
-inline void to_steps(float* weights, const float* value_scale, int n, Steps& into) {
-  vf most = vf{};
-  for (int p = 0; p < n; p += W) {
-    const vf scaled = load(weights + p) * load(value_scale + p);
-    store(weights + p, scaled);
-    most = vmax(most, scaled);
-  }
-  const float greatest = max_of(most), inverse = greatest > 1e-30f ? STEPS / greatest : 0.0f;
-  vi total = vi{};
-  for (int p = 0; p < n; p += W) {
-    const vi steps = nearest(load(weights + p) * splat(inverse));
-    total += steps;
-    const vb high = __builtin_convertvector(steps >> 7, vb), low = __builtin_convertvector(steps & 127, vb);
-    __builtin_memcpy(into.high + p, &high, sizeof high);
-    __builtin_memcpy(into.low + p, &low, sizeof low);
-  }
-  into.offset = OFFSET * int32_t(sum_of(to_float(total)));
-  into.unit = greatest * (1.0f / STEPS);
-}
 
 // Up to SEGMENT rows of one K/V head; those behind the last one are there in memory, whatever they hold.
 struct Rows {
   const uint8_t* blocks;
   int n_blocks;
-  int64_t ahead;                           // bytes to what is fetched meanwhile; 0 = nothing
-  alignas(64) float value_scale[SEGMENT];  // 0 behind the last row
+  const uint8_t* next;                    // blocks whose keys are to be fetched meanwhile; null = none
+  float unit;                             // of a softmax weight of 1 and the greatest scale of V, STEPS
+  alignas(64) float step_scale[SEGMENT];  // scales of V in such units; 0 behind the last row
 };
+
+constexpr int TILES = W == 16 ? 2 : 1;  // tiles that share an input which is spread over a register
 
 // Scores of N queries, which begin at row `at` of `in`, with all rows.
 template <int N>
 inline void score_rows8(const Heads& h, const Activations& in, int64_t at, const Rows& rows, float (*scores)[SEGMENT]) {
+  constexpr int PER_BLOCK = BLOCK / TILE, VECTORS = TILES * PARTS;
   const int n_parts = (h.head_dim + BLOCK - 1) / BLOCK;
-  const int64_t in_blocks = h.padded / BLOCK;
-  for (int tile = 0; tile < rows.n_blocks * (BLOCK / TILE); tile++) {
-    const uint8_t* block = rows.blocks + tile / (BLOCK / TILE) * h.block_stride();
-    const int half = tile % (BLOCK / TILE);
-    const uint16_t* key_scale = (const uint16_t*)(block + 2 * BLOCK * h.padded) + half * TILE;
-    vf sums[N][PARTS] = {};
-    for (int b = 0; b < n_parts; b++) {
-      const uint8_t* data = block + (half * in_blocks + b) * CODE_TILE;
-      if (rows.ahead) fetch(data + rows.ahead, CODE_TILE);
-      const Codes codes = unpack<8>(data);
+  const int64_t in_blocks = h.padded / BLOCK, apart = in_blocks * CODE_TILE, values_at = BLOCK * h.padded;
+  const int8_t* codes = in.codes + at * in.n_columns;
+  const float *in_scale = in.scale + at * in_blocks, *in_sum = in.sum + at * in_blocks;
+  vf offset[N];
+  for (int r = 0; r < N; r++) {
+    float sum = 0.0f;
+    for (int b = 0; b < n_parts; b++) sum -= float(OFFSET) * in_sum[r * in_blocks + b];
+    offset[r] = splat(sum);
+  }
+  const uint8_t* block = rows.blocks;
+  for (int i = 0; i < rows.n_blocks; i++, block += h.block_stride()) {
+    const uint16_t* key_scale = (const uint16_t*)(block + 2 * values_at);
+    for (int half = 0; half < PER_BLOCK; half += TILES) {
+      const uint8_t* data = block + half * apart;
+      fetch(data + values_at, TILES * apart);  // the values of these rows
+      vf sums[N][TILES][PARTS];
       for (int r = 0; r < N; r++) {
-        vi dots[PARTS];
-        dot<8>(codes, in.codes + (at + r) * in.n_columns + b * BLOCK, dots);
-        const int64_t i = (at + r) * in_blocks + b;
-        const vf scale = splat(in.scale[i]), offset = splat(float(OFFSET) * in.sum[i]);
-        for (int part = 0; part < PARTS; part++) sums[r][part] += to_float(dots[part]) * scale - offset;
+        for (int v = 0; v < VECTORS; v++) sums[r][v / PARTS][v % PARTS] = offset[r];
+      }
+      for (int b = 0; b < n_parts; b++) {
+        const int8_t* x[N];
+        for (int r = 0; r < N; r++) x[r] = codes + r * in.n_columns + b * BLOCK;
+        vi dots[N][TILES][PARTS] = {};
+        add_dots<N, TILES>(data + b * CODE_TILE, apart, x, dots);
+        for (int r = 0; r < N; r++) {
+          const vf scale = splat(in_scale[r * in_blocks + b]);
+          for (int v = 0; v < VECTORS; v++) {
+            sums[r][v / PARTS][v % PARTS] += to_float(dots[r][v / PARTS][v % PARTS]) * scale;
+          }
+        }
+      }
+      for (int v = 0; v < VECTORS; v++) {
+        const int row = half * TILE + v * W;
+        const vf scale = load_f16(key_scale + row);
+        for (int r = 0; r < N; r++) store(scores[r] + i * BLOCK + row, sums[r][v / PARTS][v % PARTS] * scale);
       }
     }
-    for (int part = 0; part < PARTS; part++) {
-      const vf scale = load_f16(key_scale + part * W);
-      for (int r = 0; r < N; r++) store(scores[r] + tile * TILE + part * W, sums[r][part] * scale);
+  }
+}
+
+// Go on with the softmax of N queries over the rows' scores, which become steps; kept[r] is what their values so far
+// are to be scaled by. Weights are taken against these rows' own maximum, so that few steps are lost where it is low.
+template <int N>
+inline void weigh_rows8(const Rows& rows, const float (*scores)[SEGMENT], const Softmax& state, float* kept,
+                        Steps* steps) {
+  const int n = rows.n_blocks * BLOCK;
+  constexpr int BOTH = 2 * MAX_QUERIES > W ? 2 * MAX_QUERIES : W;
+  alignas(64) float below[BOTH] = {};  // how far the maximums, of before and of these rows, are below the new one
+  float own_top[N];
+  for (int r = 0; r < N; r++) {
+    vf greatest = load(scores[r]);
+    for (int p = W; p < n; p += W) greatest = vmax(greatest, load(scores[r] + p));
+    own_top[r] = max_of(greatest);
+    const float top = own_top[r] > state.top[r] ? own_top[r] : state.top[r];
+    below[r] = state.top[r] - top;
+    below[MAX_QUERIES + r] = own_top[r] - top;
+    state.top[r] = top;
+  }
+  for (int i = 0; i < BOTH; i += W) store(below + i, exp_negative(load(below + i)));
+  vf totals[N] = {};
+  vi n_steps[N] = {};
+  for (int p = 0; p < n; p += W) {
+    const vf step_scale = load(rows.step_scale + p);
+    for (int r = 0; r < N; r++) {
+      const vf weight = exp_negative(load(scores[r] + p) - splat(own_top[r]));
+      totals[r] += weight;
+      const vi whole = nearest(weight * step_scale);
+      n_steps[r] += whole;
+      store_bytes(steps[r].high + p, whole >> 7);
+      store_bytes(steps[r].low + p, whole & 127);
     }
+  }
+  for (int r = 0; r < N; r++) {
+    const float share = below[MAX_QUERIES + r];
+    kept[r] = below[r];
+    state.sum[r] = state.sum[r] * kept[r] + sum_of(totals[r]) * share;
+    steps[r].offset = float(OFFSET) * sum_of(to_float(n_steps[r]));
+    steps[r].unit = rows.unit * share;
   }
 }
 
 // Add the rows' values by N queries' weights to what is there, which is scaled by `kept`.
 template <int N>
 inline void mix_rows8(const Heads& h, const Steps* steps, const float* kept, const Rows& rows, float* mixed) {
-  for (int d = 0; d < h.head_dim; d += TILE) {
-    vi high[N][PARTS] = {}, low[N][PARTS] = {};
+  constexpr int T = W == 16 && N <= 3 ? 4 : TILES, VECTORS = T * PARTS;  // as many tiles as there are registers for
+  for (int d = 0; d < h.head_dim; d += T * TILE) {
+    vi sums[2 * N][T][PARTS] = {};
+    const int64_t keys_at = d / TILE * CODE_TILE;
+    const uint8_t* data = rows.blocks + BLOCK * h.padded + keys_at;
+    const uint8_t* next = (rows.next ? rows.next : rows.blocks) + keys_at;
     for (int b = 0; b < rows.n_blocks; b++) {
-      const uint8_t* data = rows.blocks + b * h.block_stride() + BLOCK * h.padded + d / TILE * CODE_TILE;
-      if (rows.ahead) fetch(data + rows.ahead, CODE_TILE);
-      const Codes codes = unpack<8>(data);
+      if (rows.next) fetch(next, T * CODE_TILE);  // keys, as many as there are values here
+      const int8_t* x[2 * N];
       for (int r = 0; r < N; r++) {
-        vi dots[PARTS];
-        dot<8>(codes, steps[r].high + b * BLOCK, dots);
-        for (int part = 0; part < PARTS; part++) high[r][part] += dots[part];
-        dot<8>(codes, steps[r].low + b * BLOCK, dots);
-        for (int part = 0; part < PARTS; part++) low[r][part] += dots[part];
+        x[2 * r] = steps[r].high + b * BLOCK;
+        x[2 * r + 1] = steps[r].low + b * BLOCK;
       }
+      add_dots<2 * N, T>(data, CODE_TILE, x, sums);
+      data += h.block_stride();
+      next += h.block_stride();
     }
     for (int r = 0; r < N; r++) {
-      for (int part = 0; part < PARTS; part++) {
-        float* to = mixed + r * h.padded + d + part * W;
-        const vf sum = to_float((high[r][part] << 7) + low[r][part] - steps[r].offset);
-        store(to, load(to) * splat(kept[r]) + sum * splat(steps[r].unit));
+      for (int v = 0; v < VECTORS; v++) {
+        float* to = mixed + r * h.padded + d + v * W;
+        const vi sum = (sums[2 * r][v / PARTS][v % PARTS] << 7) + sums[2 * r + 1][v / PARTS][v % PARTS];
+        store(to, load(to) * splat(kept[r]) + (to_float(sum) - splat(steps[r].offset)) * splat(steps[r].unit));
       }
     }
   }
@@ -138,66 +182,83 @@ inline void mix_rows8(const Heads& h, const Steps* steps, const float* kept, con
 template <int N>
 inline void attend_rows8(const Heads& h, const Activations& in, int64_t at, const Rows& rows, const int* seen,
                          const Softmax& state) {
-  const int n = rows.n_blocks * BLOCK;
   alignas(64) float scores[N][SEGMENT];
   score_rows8<N>(h, in, at, rows, scores);
+  for (int r = 0; r < N; r++) {
+    for (int p = seen[r]; p < rows.n_blocks * BLOCK; p++) scores[r][p] = LEAST;
+  }
   float kept[N];
   Steps steps[N];
-  for (int r = 0; r < N; r++) {
-    for (int p = seen[r]; p < n; p++) scores[r][p] = LEAST;
-    kept[r] = soften(scores[r], n, state.top[r], state.sum[r]);
-    to_steps(scores[r], rows.value_scale, n, steps[r]);
-  }
+  weigh_rows8<N>(rows, scores, state, kept, steps);
   mix_rows8<N>(h, steps, kept, rows, state.mixed);
 }
 
-// Take rows [start, last) of a K/V head, at most SEGMENT.
-inline void take_rows8(const Heads& h, const uint8_t* head, int start, int last, Rows& rows) {
+// Take rows [start, last) of a K/V head, at most SEGMENT; keys of the next ones are fetched meanwhile, behind the last
+// ones those of `then`.
+inline void take_rows8(const Heads& h, const uint8_t* head, int start, int last, const uint8_t* then, Rows& rows) {
   const int n = last - start < SEGMENT ? last - start : SEGMENT;
   rows.blocks = head + start / BLOCK * h.block_stride();
   rows.n_blocks = (n + BLOCK - 1) / BLOCK;
+  rows.next = start + SEGMENT < last ? rows.blocks + SEGMENT / BLOCK * h.block_stride() : then;
+  vf greatest = vf{};
   for (int b = 0; b < rows.n_blocks; b++) {
-    const uint8_t* block = rows.blocks + b * h.block_stride();
-    const uint16_t* scales = (const uint16_t*)(block + 2 * BLOCK * h.padded) + BLOCK;
-    for (int p = 0; p < BLOCK; p += W) store(rows.value_scale + b * BLOCK + p, load_f16(scales + p));
+    const int64_t scales_at = b * h.block_stride() + 2 * BLOCK * h.padded;
+    if (rows.next) fetch(rows.next + scales_at, 4 * BLOCK);
+    const uint16_t* scales = (const uint16_t*)(rows.blocks + scales_at) + BLOCK;
+    for (int p = 0; p < BLOCK; p += W) store(rows.step_scale + b * BLOCK + p, load_f16(scales + p));
   }
-  for (int p = n; p < rows.n_blocks * BLOCK; p++) rows.value_scale[p] = 0.0f;
+  for (int p = n; p < rows.n_blocks * BLOCK; p++) rows.step_scale[p] = 0.0f;
+  for (int p = 0; p < rows.n_blocks * BLOCK; p += W) greatest = vmax(greatest, load(rows.step_scale + p));
+  const float most = max_of(greatest), inverse = most > 0.0f ? STEPS / most : 0.0f;
+  for (int p = 0; p < rows.n_blocks * BLOCK; p += W) {
+    store(rows.step_scale + p, load(rows.step_scale + p) * splat(inverse));
+  }
+  rows.unit = most * (1.0f / STEPS);
 }
 
-// All queries, `group` per token, over rows [first, last); the first token sees rows up to `at`, the next one more.
-inline void attend_all8(const Heads& h, const float* q, int n_queries, const uint8_t* head, int first, int last, int at,
-                        float* scratch, Softmax state, int64_t part_stride) {
-  const int64_t blocks = n_queries * int64_t(h.padded) / BLOCK;
-  const Activations in = {(int8_t*)(scratch + 2 * blocks), scratch, scratch + blocks, nullptr, h.padded};
-  for (int r = 0; r < n_queries; r++) quantise(q + r * h.padded, in, r, h.padded);
+inline Activations queries_in(const Heads& h, float* scratch) {
+  const int64_t blocks = max_queries(h) * h.padded / BLOCK;
+  return {(int8_t*)(scratch + 2 * blocks), scratch, scratch + blocks, nullptr, h.padded};
+}
+
+inline void take8(const Heads& h, const float* q, int from, int n, float* scratch) {
+  for (int r = from; r < from + n; r++) quantise(q + int64_t(r) * h.padded, queries_in(h, scratch), r, h.padded);
+}
+
+// Queries that were taken, `group` per token, over rows [first, last); the first token sees rows up to `at`, the next
+// one more.
+inline void attend_all8(const Heads& h, int from, int n_queries, const uint8_t* head, int first, int last, int at,
+                        float* scratch, Softmax state, int64_t part_stride, const uint8_t* then) {
+  const Activations in = queries_in(h, scratch);
   for (int start = first; start < last; start += SEGMENT) {
     Rows rows;
-    take_rows8(h, head, start, last, rows);
+    take_rows8(h, head, start, last, then, rows);
     for (int r = 0; r < n_queries;) {
-      int seen[4];
-      for (int i = 0; i < 4; i++) {
+      int seen[MAX_QUERIES];
+      for (int i = 0; i < MAX_QUERIES; i++) {
         const int n = at + (r + i) / h.group() + 1 - start, most = rows.n_blocks * BLOCK;
         seen[i] = n < 0 ? 0 : n < most ? n : most;
       }
-      rows.ahead = r == 0 ? SEGMENT / BLOCK * h.block_stride() : 0;
-      const Softmax from = {state.top + r, state.sum + r, state.mixed + r * h.padded};
+      const Softmax parts = {state.top + r, state.sum + r, state.mixed + r * h.padded};
       const int left = n_queries - r;
-      if (left >= 4) attend_rows8<4>(h, in, r, rows, seen, from);
-      else if (left == 3) attend_rows8<3>(h, in, r, rows, seen, from);
-      else if (left == 2) attend_rows8<2>(h, in, r, rows, seen, from);
-      else attend_rows8<1>(h, in, r, rows, seen, from);
+      if (left >= 4) attend_rows8<4>(h, in, from + r, rows, seen, parts);
+      else if (left == 3) attend_rows8<3>(h, in, from + r, rows, seen, parts);
+      else if (left == 2) attend_rows8<2>(h, in, from + r, rows, seen, parts);
+      else attend_rows8<1>(h, in, from + r, rows, seen, parts);
       r += left < 4 ? left : 4;
+      rows.next = nullptr;
     }
     state = state.next(part_stride);
   }
 }
 
-inline void attend8(const Heads& h, const float* q, const uint8_t* rows, int first, int last, float* scratch,
-                    const Softmax& state, int64_t part_stride) {
-  attend_all8(h, q, h.group(), rows, first, last, last - 1, scratch, state, part_stride);
+inline void attend8(const Heads& h, int from, const uint8_t* rows, int first, int last, float* scratch,
+                    const Softmax& state, int64_t part_stride, const uint8_t* then) {
+  attend_all8(h, from, h.group(), rows, first, last, last - 1, scratch, state, part_stride, then);
 }
 
 inline void attend_tile8(const Heads& h, const float* q, const uint8_t* rows, int n_tokens, int at, float* scratch,
                          const Softmax& state) {
-  attend_all8(h, q, n_tokens * h.group(), rows, 0, at + n_tokens, at, scratch, state, 0);
+  take8(h, q, 0, n_tokens * h.group(), scratch);
+  attend_all8(h, 0, n_tokens * h.group(), rows, 0, at + n_tokens, at, scratch, state, 0, nullptr);
 }

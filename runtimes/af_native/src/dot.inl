@@ -38,6 +38,24 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
   sums[0] = (vi)sum;
 }
 
+#define AF_HAS_ADD_DOTS
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int g = 0; g < 8; g++) {
+    __m512i codes[T];
+    for (int t = 0; t < T; t++) {
+      codes[t] = _mm512_loadu_si512(data + t * apart + 64 * g);
+      asm("" : "+v"(codes[t]));  // or the compiler loads it again for every input
+    }
+    for (int r = 0; r < N; r++) {
+      int32_t four;
+      __builtin_memcpy(&four, x[r] + 4 * g, 4);
+      const __m512i spread = _mm512_set1_epi32(four);
+      for (int t = 0; t < T; t++) sums[r][t][0] = (vi)_mm512_dpbusd_epi32((__m512i)sums[r][t][0], codes[t], spread);
+    }
+  }
+}
+
 #elif AF_WIDTH == 8
 struct Codes {
   __m256i group[8][2];
@@ -76,6 +94,22 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
     __m256i sum = _mm256_setzero_si256();
     for (int g = 0; g < 8; g++) sum = _mm256_dpbusd_avx_epi32(sum, c.group[g][half], four_of(x + 4 * g));
     sums[half] = (vi)sum;
+  }
+}
+
+#define AF_HAS_ADD_DOTS
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int g = 0; g < 8; g++) {
+    for (int t = 0; t < T; t++) {
+      const __m256i* at = (const __m256i*)(data + t * apart + 64 * g);
+      const __m256i low = _mm256_loadu_si256(at), high = _mm256_loadu_si256(at + 1);
+      for (int r = 0; r < N; r++) {
+        const __m256i four = four_of(x[r] + 4 * g);
+        sums[r][t][0] = (vi)_mm256_dpbusd_avx_epi32((__m256i)sums[r][t][0], low, four);
+        sums[r][t][1] = (vi)_mm256_dpbusd_avx_epi32((__m256i)sums[r][t][1], high, four);
+      }
+    }
   }
 }
 #else
@@ -145,6 +179,40 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
   }
 }
 
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+// Two inputs at once: an instruction multiplies 2 rows by 2 inputs over 8 columns.
+#define AF_HAS_PAIRS
+struct Pairs {
+  int8x16_t of[4][8];  // [8 columns][2 rows]
+};
+
+inline Pairs paired(const Codes& c) {
+  Pairs pairs;
+  for (int g = 0; g < 4; g++) {
+    for (int part = 0; part < 4; part++) {
+      const int32x4_t left = vreinterpretq_s32_s8(c.group[2 * g][part]);
+      const int32x4_t right = vreinterpretq_s32_s8(c.group[2 * g + 1][part]);
+      pairs.of[g][2 * part] = vreinterpretq_s8_s32(vzip1q_s32(left, right));
+      pairs.of[g][2 * part + 1] = vreinterpretq_s8_s32(vzip2q_s32(left, right));
+    }
+  }
+  return pairs;
+}
+
+inline void dot_two(const Pairs& c, const int8_t* x, const int8_t* y, vi* of_x, vi* of_y) {
+  int32x4_t sums[8];
+  for (int i = 0; i < 8; i++) sums[i] = vdupq_n_s32(0);
+  for (int g = 0; g < 4; g++) {
+    const int8x16_t both = vcombine_s8(vld1_s8(x + 8 * g), vld1_s8(y + 8 * g));
+    for (int i = 0; i < 8; i++) sums[i] = vmmlaq_s32(sums[i], c.of[g][i], both);
+  }
+  for (int part = 0; part < 4; part++) {
+    of_x[part] = (vi)vuzp1q_s32(sums[2 * part], sums[2 * part + 1]);
+    of_y[part] = (vi)vuzp2q_s32(sums[2 * part], sums[2 * part + 1]);
+  }
+}
+#endif
+
 #else
 struct Codes {
   int16_t column[BLOCK][TILE];
@@ -174,5 +242,62 @@ inline void dot(const Codes& c, const int8_t* x, vi* sums) {
     for (int row = 0; row < TILE; row++) sum[row] += c.column[k][row] * x[k];
   }
   __builtin_memcpy(sums, sum, sizeof sum);
+}
+#endif
+
+// A block made ready for M inputs, which are taken STEP at a time, `stride` bytes from one to the next.
+template <int BITS, int M, bool IS_PAIRED = false>
+struct Block {
+  static constexpr int STEP = 1;
+  const Codes codes;
+  explicit Block(const uint8_t* data) : codes(unpack<BITS>(data)) {}
+  void dots(const int8_t* x, int64_t, vi (*sums)[PARTS]) const { dot<BITS>(codes, x, sums[0]); }
+};
+
+#if defined(AF_HAS_PAIRS)
+template <int BITS, int M>
+struct Block<BITS, M, true> {
+  static constexpr int STEP = 2;
+  const Pairs codes;
+  explicit Block(const uint8_t* data) : codes(paired(unpack<BITS>(data))) {}
+  void dots(const int8_t* x, int64_t stride, vi (*sums)[PARTS]) const {
+    dot_two(codes, x, x + stride, sums[0], sums[1]);
+  }
+};
+template <int M>
+constexpr bool IS_PAIRED = M % 2 == 0;
+#else
+template <int M>
+constexpr bool IS_PAIRED = false;
+#endif
+
+// Add to the sums of N inputs their products with T blocks of codes in 8 bits, each `apart` bytes behind the last one.
+#if defined(AF_HAS_PAIRS)
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int t = 0; t < T; t++) {
+    const Codes codes = unpack<8>(data + t * apart);
+    const Pairs pairs = paired(codes);
+    for (int r = 0; r < N; r += 2) {
+      vi dots[2][PARTS];
+      if (r + 1 < N) dot_two(pairs, x[r], x[r + 1], dots[0], dots[1]);
+      else dot<8>(codes, x[r], dots[0]);
+      for (int i = r; i < r + 2 && i < N; i++) {
+        for (int part = 0; part < PARTS; part++) sums[i][t][part] += dots[i - r][part];
+      }
+    }
+  }
+}
+#elif !defined(AF_HAS_ADD_DOTS)
+template <int N, int T>
+inline void add_dots(const uint8_t* data, int64_t apart, const int8_t* const* x, vi (*sums)[T][PARTS]) {
+  for (int t = 0; t < T; t++) {
+    const Codes codes = unpack<8>(data + t * apart);
+    for (int r = 0; r < N; r++) {
+      vi dots[PARTS];
+      dot<8>(codes, x[r], dots);
+      for (int part = 0; part < PARTS; part++) sums[r][t][part] += dots[part];
+    }
+  }
 }
 #endif

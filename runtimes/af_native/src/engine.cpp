@@ -57,7 +57,7 @@ Softmax take_softmax(Carver& carver, int64_t n, int64_t queries, int64_t padded)
 // What one thread has for itself.
 struct Own {
   float* values;   // [widest row]
-  float* queries;  // [tile of tokens][heads of a group][padded]
+  float* queries;  // [max_queries][padded]
   Softmax state;   // of as many queries
   float* tile;     // tile_scratch
   Activations in;  // of single rows: every thread makes its own, which is cheaper than meeting
@@ -93,7 +93,7 @@ Buffers carve(const AfModel& m, Carver& carver) {
   b.qkv_stride = up(q_size + 2 * int64_t(m.n_kv_heads) * m.head_dim, TILE);
   b.mixed_stride = up(q_size, BLOCK);
   const int64_t widest = b.x_stride > b.mixed_stride ? b.x_stride : b.mixed_stride;
-  const int64_t queries = h.group() * TILE_TOKENS;
+  const int64_t queries = max_queries(h);
   b.x = carver.take<float>(rows * b.x_stride);
   b.qkv = carver.take<float>(rows * b.qkv_stride);
   b.mixed = carver.take<float>(rows * b.mixed_stride);
@@ -125,7 +125,7 @@ struct AfEngine {
   AfEngine(const AfModel& model, const Kernels& kernels)
       : m(model), k(kernels), heads(heads_of(model)), is_f32(model.head.form == AF_F32),
         score_scale(1.0f / __builtin_sqrtf(float(model.head_dim))),
-        team(model.n_threads, work_of, this, model.cores) {
+        team(model.n_threads, work_of, this, model.cores, model.linger_us) {
     Carver carver(m.scratch);
     b = carve(m, carver);
   }
@@ -155,6 +155,10 @@ struct AfEngine {
   }
 
   void cancel() { cancel_wanted.store(true, std::memory_order_relaxed); }
+
+  void rouse() {
+    if (n_alone == 0) team.rouse();
+  }
 
   bool is_whole() const { return team.is_whole(); }
 
@@ -277,6 +281,7 @@ struct AfEngine {
     for (int p = 0; p < n_parts(); p++) normed(b.x + p * b.x_stride, layer.attn_norm, own.in, p, own);
     const Range tiles = share(layer.qkv.n_tiles, t);
     project(layer, own.in, n_parts(), tiles);
+    rows_soon(t, layer_at);
     team.meet(t);
     attend_single(t, layer, layer_at, true);
     soon(layer.o, 1, t);
@@ -313,49 +318,80 @@ struct AfEngine {
     return own.values;
   }
 
-  // A thread goes through the segments of one head after the other, because the next rows are fetched ahead.
-  void attend_single(int t, const AfLayer& layer, int64_t layer_at, bool is_row_new) {
+  // Items of attention over one row of each sequence: every head's rows of a segment, then the next segment, which is
+  // the order in memory.
+  struct Item {
+    int p, segment, kv;
+  };
+
+  int n_single_items(int p) const { return parts[p].n_segments() * m.n_kv_heads; }
+
+  Range single_items(int t) const {
     int total = 0;
-    for (int p = 0; p < n_parts(); p++) total += parts[p].n_segments() * m.n_kv_heads;
-    const Range items = share(total, t);
-    int p = 0, before = 0;
-    for (int item = items.first; item < items.last;) {
-      const int n = parts[p].n_segments();
-      if (item - before >= n * m.n_kv_heads) {
-        before += n * m.n_kv_heads;
-        p++;
-        continue;
-      }
-      const int kv = (item - before) / n, first = (item - before) % n;
-      const int last = items.last - item < n - first ? first + items.last - item : n;
-      attend_segments(b.own[t], layer, layer_at, p, kv, {first, last}, is_row_new);
-      item += last - first;
+    for (int p = 0; p < n_parts(); p++) total += n_single_items(p);
+    return share(total, t);
+  }
+
+  Item item_at(int at) const {
+    int p = 0;
+    while (at >= n_single_items(p)) at -= n_single_items(p++);
+    return {p, at / m.n_kv_heads, at % m.n_kv_heads};
+  }
+
+  const uint8_t* rows_of(const Item& item, int64_t layer_at) const {
+    const int64_t blocks = item.segment * (SEGMENT / BLOCK);
+    return parts[item.p].cache + layer_at + heads.head_offset(item.kv) + blocks * heads.block_stride();
+  }
+
+  void attend_single(int t, const AfLayer& layer, int64_t layer_at, bool is_row_new) {
+    const Range items = single_items(t);
+    int p = -1;
+    for (int i = items.first; i < items.last; i++) {
+      const Item item = item_at(i);
+      if (item.p != p) take_heads(b.own[t], layer, p = item.p, item.kv, items.last - i);
+      attend_item(b.own[t], layer, layer_at, item, is_row_new,
+                  i + 1 < items.last && heads.is_int8 ? rows_of(item_at(i + 1), layer_at) : nullptr);
     }
   }
 
-  // One head group of a sequence's last token over some segments of its rows. Segments have the same borders for any
+  // Turn and round the queries of a sequence's last row; of few items only their heads.
+  void take_heads(Own& own, const AfLayer& layer, int p, int first, int n_items) {
+    for (int i = 0; i < n_items && i < m.n_kv_heads; i++) {
+      take_group(own, layer, parts[p], (first + i) % m.n_kv_heads);
+    }
+  }
+
+  void take_group(Own& own, const AfLayer& layer, const Part& part, int kv) {
+    const int first = kv * heads.group();
+    for (int head = first; head < first + heads.group(); head++) {
+      turn(layer.q_norm, part.last(), head, part.at(), score_scale, own.queries + int64_t(head) * heads.padded);
+    }
+    k.take(heads, own.queries, first, heads.group(), own.tile);
+  }
+
+  // One head group of a sequence's last row over one segment of its rows. Segments have the same borders for any
   // number of threads, so that the answers are the same; whoever has a K/V head's last one writes its new row first.
-  void attend_segments(Own& own, const AfLayer& layer, int64_t layer_at, int p, int kv, Range segments,
-                       bool is_row_new) {
-    const Part& part = parts[p];
+  void attend_item(Own& own, const AfLayer& layer, int64_t layer_at, const Item& item, bool is_row_new,
+                   const uint8_t* then) {
+    const Part& part = parts[item.p];
     uint8_t* cache = part.cache + layer_at;
-    const bool is_last = segments.last == part.n_segments();
-    if (is_row_new && is_last) remember(layer, cache, part.last(), part.at(), kv, own);
-    for (int i = segments.first; i < segments.last; i++) {
-      forget(state_of(partial_of(p, i), kv * heads.group()), heads.group());
-    }
-    attend_one(layer, cache, own, kv, part.last(), part.at(), segments.first * SEGMENT,
-               is_last ? part.at() + 1 : segments.last * SEGMENT,
-               state_of(partial_of(p, segments.first), kv * heads.group()), b.partial_stride);
+    const bool is_last = item.segment + 1 == part.n_segments();
+    if (is_row_new && is_last) remember(layer, cache, part.last(), part.at(), item.kv, own);
+    const int head = item.kv * heads.group(), first = item.segment * SEGMENT;
+    const Softmax state = state_of(partial_of(item.p, item.segment), head);
+    forget(state, heads.group());
+    k.attend(heads, own.queries, head, cache + heads.head_offset(item.kv), first,
+             is_last ? part.at() + 1 : first + SEGMENT, own.tile, state, b.partial_stride, then);
   }
 
-  // One token's heads of one group over rows [first, last), whose segments' states lie `stride` floats apart.
-  void attend_one(const AfLayer& layer, const uint8_t* cache, Own& own, int kv, int row, int at, int first, int last,
-                  const Softmax& state, int64_t stride) {
-    for (int i = 0; i < heads.group(); i++) {
-      turn(layer.q_norm, row, kv * heads.group() + i, at, score_scale, own.queries + i * heads.padded);
-    }
-    k.attend(heads, own.queries, cache + heads.head_offset(kv), first, last, own.tile, state, stride);
+  // Bring in the first rows of this thread's part of attention.
+  void rows_soon(int t, int64_t layer_at) const {
+    const Range items = single_items(t);
+    if (!heads.is_int8 || items.first == items.last) return;
+    const Item item = item_at(items.first);
+    const int left = parts[item.p].at() + 1 - item.segment * SEGMENT, n = left < SEGMENT ? left : SEGMENT;
+    const uint8_t* rows = rows_of(item, layer_at);
+    for (int i = 0; i < n; i += BLOCK) fetch(rows + i / BLOCK * heads.block_stride(), heads.block_bytes());
   }
 
   // ---- several tokens ----
@@ -425,7 +461,7 @@ struct AfEngine {
     for (int item = team.next();; item = team.next()) {
       while (p < n_parts() && item - before >= n_items(parts[p])) before += n_items(parts[p++]);
       if (p == n_parts()) return;
-      attend_item(layer, layer_at, b.own[t], p, item - before);
+      attend_tile(layer, layer_at, b.own[t], p, item - before);
     }
   }
 
@@ -436,11 +472,12 @@ struct AfEngine {
     return (part.n + tile_size(part) - 1) / tile_size(part) * m.n_kv_heads;
   }
 
-  void attend_item(const AfLayer& layer, int64_t layer_at, Own& own, int p, int item) {
+  void attend_tile(const AfLayer& layer, int64_t layer_at, Own& own, int p, int item) {
     const Part& part = parts[p];
     if (part.n == 1) {
-      const int n = part.n_segments();
-      attend_segments(own, layer, layer_at, p, item / n, {item % n, item % n + 1}, false);
+      const Item one = {p, item / m.n_kv_heads, item % m.n_kv_heads};
+      take_group(own, layer, part, one.kv);
+      attend_item(own, layer, layer_at, one, false, nullptr);
       return;
     }
     const int size = tile_size(part), tile = (n_items(part) - 1 - item) / m.n_kv_heads;  // the longest first
@@ -452,15 +489,15 @@ struct AfEngine {
   // n_tokens rows of the step from `row` on, the first at position `at`, with the heads of one group.
   void attend_tokens(const AfLayer& layer, const uint8_t* cache, Own& own, int kv, int row, int at, int n_tokens) {
     const int group = heads.group();
+    for (int i = 0; i < n_tokens * group; i++) {
+      turn(layer.q_norm, row + i / group, kv * group + i % group, at + i / group, score_scale,
+           own.queries + i * heads.padded);
+    }
+    forget(own.state, n_tokens * group);
     if (n_tokens == 1) {
-      forget(own.state, group);
-      attend_one(layer, cache, own, kv, row, at, 0, at + 1, own.state, 0);
+      k.take(heads, own.queries, 0, group, own.tile);
+      k.attend(heads, own.queries, 0, cache + heads.head_offset(kv), 0, at + 1, own.tile, own.state, 0, nullptr);
     } else {
-      for (int i = 0; i < n_tokens * group; i++) {
-        turn(layer.q_norm, row + i / group, kv * group + i % group, at + i / group, score_scale,
-             own.queries + i * heads.padded);
-      }
-      forget(own.state, n_tokens * group);
       k.attend_tile(heads, own.queries, cache + heads.head_offset(kv), n_tokens, at, own.tile, own.state);
     }
     for (int i = 0; i < n_tokens * group; i++) {
@@ -497,8 +534,9 @@ struct AfEngine {
   // Write one head's K and V of a row of the step into the cache.
   void remember(const AfLayer& layer, uint8_t* cache, int row, int at, int kv, Own& own) {
     const float* qkv = b.qkv + row * b.qkv_stride;
-    turn(layer.k_norm, row, m.n_heads + kv, at, 1.0f, own.queries);
-    k.keep(heads, own.queries, qkv + (m.n_heads + m.n_kv_heads + kv) * m.head_dim, cache + heads.head_offset(kv), at);
+    float* key = own.state.mixed;  // free before a tile's attention
+    turn(layer.k_norm, row, m.n_heads + kv, at, 1.0f, key);
+    k.keep(heads, key, qkv + (m.n_heads + m.n_kv_heads + kv) * m.head_dim, cache + heads.head_offset(kv), at);
   }
 
   void turn(const float* norm, int row, int head, int at, float scale, float* into) {
@@ -571,6 +609,8 @@ AfEngine* af_open(const AfModel* model, const char* instruction_set) {
 }
 
 AfStatus af_step(AfEngine* engine, const AfStep* step) { return engine->run(*step); }
+
+void af_rouse(AfEngine* engine) { engine->rouse(); }
 
 void af_cancel(AfEngine* engine) { engine->cancel(); }
 

@@ -22,7 +22,9 @@ struct Softmax {
   float* top;    // [head]
   float* sum;    // [head]
   float* mixed;  // [head][padded_head_dim]
-  __attribute__((always_inline)) Softmax next(int64_t stride) const { return {top + stride, sum + stride, mixed + stride}; }
+  __attribute__((always_inline)) Softmax next(int64_t stride) const {
+    return {top + stride, sum + stride, mixed + stride};
+  }
 };
 
 struct Heads {
@@ -54,10 +56,13 @@ struct Kernels {
   void (*rotate)(const float* head, const float* angles, float scale, int head_dim, float* into, int padded);
   // Write K and V of one head into row `at` of its cache rows.
   void (*keep)(const Heads& h, const float* key, const float* value, uint8_t* rows, int at);
-  // Go on with the softmax of one group of heads over cache rows [first, last) of one K/V head; first is a multiple
-  // of SEGMENT, and each SEGMENT has a state of its own, part_stride floats behind the last one's. Scratch as below.
-  void (*attend)(const Heads& h, const float* q, const uint8_t* rows, int first, int last, float* scratch,
-                 const Softmax& state, int64_t part_stride);
+  // Make queries [from, from + n) of `q`, [query][padded], ready in scratch, for `attend` to find.
+  void (*take)(const Heads& h, const float* q, int from, int n, float* scratch);
+  // Go on with the softmax of one group of heads, whose queries begin at `from`, over cache rows [first, last) of one K/V
+  // head; first is a multiple of SEGMENT, and each SEGMENT has a state of its own, part_stride floats behind the last
+  // one's. Scratch as below. `then` are rows that come next, to be fetched by the way; null = none.
+  void (*attend)(const Heads& h, const float* q, int from, const uint8_t* rows, int first, int last, float* scratch,
+                 const Softmax& state, int64_t part_stride, const uint8_t* then);
   // The same for a tile of up to 16 tokens: q [token][head of group][padded], row `at + token` is the last one seen.
   void (*attend_tile)(const Heads& h, const float* q, const uint8_t* rows, int n_tokens, int at, float* scratch,
                       const Softmax& state);
@@ -68,10 +73,15 @@ struct Kernels {
 };
 
 constexpr int TILE_TOKENS = 16;
+// Queries that a thread has at hand: of a tile of tokens and one group of heads, or of one token and all heads.
+inline int64_t max_queries(const Heads& h) {
+  const int64_t tile = int64_t(TILE_TOKENS) * h.group();
+  return tile > h.n_heads ? tile : h.n_heads;
+}
 // Floats of scratch that attention takes. In 16 bits: K and V of one block, scores of all queries, and what each keeps.
 // In 8 bits: all queries as activations.
 inline int64_t tile_scratch(const Heads& h) {
-  const int64_t queries = int64_t(TILE_TOKENS) * h.group();
+  const int64_t queries = max_queries(h);
   if (h.is_int8) return queries * (h.padded / 4 + 2 * h.padded / BLOCK);
   return int64_t(2) * BLOCK * h.padded + queries * (BLOCK + 1);
 }
@@ -95,7 +105,7 @@ extern const Kernels kernels_portable;
 #if defined(__x86_64__)
 extern const Kernels kernels_avx2, kernels_avx_vnni, kernels_avx512;
 #elif defined(__aarch64__)
-extern const Kernels kernels_neon;
+extern const Kernels kernels_neon, kernels_neon_i8mm;
 #endif
 
 }  // namespace af

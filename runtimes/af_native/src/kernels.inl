@@ -74,7 +74,7 @@ inline void tile_sums(const uint8_t* data, int n_blocks, const Activations& in, 
     if (row == 0) {  // the first tokens bring the tile in, the others find it in the cache
       for (int i = 0; i < LINES; i++) __builtin_prefetch(data + AHEAD + int64_t(b) * STRIDE + 64 * i);
     }
-    const Codes codes = unpack<BITS>(data + int64_t(b) * CODE_BYTES);
+    const Block<BITS, M, IS_PAIRED<M>> block(data + int64_t(b) * CODE_BYTES);
     vf scale[PARTS], offset[PARTS];
     for (int part = 0; part < PARTS; part++) {
       scale[part] = load_f16(scales + b * TILE + part * W);
@@ -84,13 +84,16 @@ inline void tile_sums(const uint8_t* data, int n_blocks, const Activations& in, 
         offset[part] = splat(float(SHIFT<BITS> - (BITS == 8 ? 128 : 8))) * scale[part];
       }
     }
-    for (int r = 0; r < M; r++) {
-      vi dots[PARTS];
-      dot<BITS>(codes, in.codes + (row + r) * in.n_columns + b * BLOCK, dots);
-      const vf in_scale = splat(in.scale[(row + r) * in_blocks + b]), in_sum = splat(in.sum[(row + r) * in_blocks + b]);
-      for (int part = 0; part < PARTS; part++) {
-        sums[r][part] += scale[part] * (to_float(dots[part]) * in_scale);
-        sums[r][part] += offset[part] * in_sum;
+    for (int first = 0; first < M; first += block.STEP) {
+      vi dots[block.STEP][PARTS];
+      block.dots(in.codes + (row + first) * in.n_columns + b * BLOCK, in.n_columns, dots);
+      for (int r = first; r < first + block.STEP; r++) {
+        const int64_t at = (row + r) * in_blocks + b;
+        const vf in_scale = splat(in.scale[at]), in_sum = splat(in.sum[at]);
+        for (int part = 0; part < PARTS; part++) {
+          sums[r][part] += scale[part] * (to_float(dots[r - first][part]) * in_scale);
+          sums[r][part] += offset[part] * in_sum;
+        }
       }
     }
   }
@@ -220,10 +223,14 @@ void embed(const AfMatrix& m, int64_t row, float* into, int64_t n) {
 #include "attention.inl"
 #include "attention8.inl"
 
-void attend(const Heads& h, const float* q, const uint8_t* rows, int first, int last, float* scratch,
-            const Softmax& state, int64_t part_stride) {
-  if (h.is_int8) attend8(h, q, rows, first, last, scratch, state, part_stride);
-  else attend16(h, q, (const uint16_t*)rows, first, last, state, part_stride);
+void take(const Heads& h, const float* q, int from, int n, float* scratch) {
+  if (h.is_int8) take8(h, q, from, n, scratch);
+}
+
+void attend(const Heads& h, const float* q, int from, const uint8_t* rows, int first, int last, float* scratch,
+            const Softmax& state, int64_t part_stride, const uint8_t* then) {
+  if (h.is_int8) attend8(h, from, rows, first, last, scratch, state, part_stride, then);
+  else attend16(h, q + int64_t(from) * h.padded, (const uint16_t*)rows, first, last, state, part_stride);
 }
 
 void attend_tile(const Heads& h, const float* q, const uint8_t* rows, int n_tokens, int at, float* scratch,
@@ -260,7 +267,7 @@ void read(const uint8_t* data, int64_t n_bytes) {
 extern const Kernels AF_TABLE(AF_NAME);
 const Kernels AF_TABLE(AF_NAME) = {
     AF_STRING(AF_NAME), AF_NAME::quantise, AF_NAME::norm,   AF_NAME::product, AF_NAME::gated,
-    AF_NAME::rotate,    AF_NAME::keep,   AF_NAME::attend, AF_NAME::attend_tile, AF_NAME::finish,
-    AF_NAME::embed,     AF_NAME::read,
+    AF_NAME::rotate,    AF_NAME::keep,     AF_NAME::take,   AF_NAME::attend,  AF_NAME::attend_tile,
+    AF_NAME::finish,    AF_NAME::embed,    AF_NAME::read,
 };
 }  // namespace af

@@ -51,11 +51,12 @@ struct Sets {
 #elif defined(__aarch64__)
 
 struct Sets {
-  Set all[2];
+  Set all[3];
   Sets() {
-    const bool dot = getauxval(AT_HWCAP) >> 20 & 1;  // HWCAP_ASIMDDP
-    all[0] = {&kernels_neon, dot};
-    all[1] = {&kernels_portable, true};
+    const bool dot = getauxval(AT_HWCAP) >> 20 & 1, i8mm = getauxval(AT_HWCAP2) >> 13 & 1;  // HWCAP_ASIMDDP, HWCAP2_I8MM
+    all[0] = {&kernels_neon_i8mm, dot && i8mm};
+    all[1] = {&kernels_neon, dot};
+    all[2] = {&kernels_portable, true};
   }
 };
 

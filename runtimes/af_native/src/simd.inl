@@ -31,26 +31,27 @@ inline vf vmin(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
 inline vf vmax(vf a, vf b) { return a > b ? a : b; }
 inline vf vmin(vf a, vf b) { return a < b ? a : b; }
 #endif
+inline void store_bytes(int8_t* p, vi v) {
+  const vb bytes = __builtin_convertvector(v, vb);
+  __builtin_memcpy(p, &bytes, sizeof bytes);
+}
 inline vf to_float(vi v) { return __builtin_convertvector(v, vf); }
 
 constexpr float ROUND = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
 inline vi nearest(vf v) { return (vi)(v + splat(ROUND)) - (vi)splat(ROUND); }
 
-// e^x for x <= 0 to about 2 units in the last place; below -87 nothing is left.
+// e^x for x <= 0 to about 2 units in the last place near 0; below -86 nothing is left.
 inline vf exp_negative(vf x) {
-  x = vmax(x, splat(-87.0f));
+  x = vmax(x, splat(-86.0f));
   const vf shifted = x * splat(1.44269504f) + splat(ROUND);
-  const vf n = shifted - splat(ROUND);
-  const vf r = (x - n * splat(0.693359375f)) + n * splat(2.12194440e-4f);
-  vf p = splat(1.9875691500e-4f);
-  p = p * r + splat(1.3981999507e-3f);
-  p = p * r + splat(8.3334519073e-3f);
-  p = p * r + splat(4.1665795894e-2f);
-  p = p * r + splat(1.6666665459e-1f);
-  p = p * r + splat(5.0000001201e-1f);
-  p = p * r * r + r + splat(1.0f);
-  const vi exponent = ((vi)shifted - (vi)splat(ROUND) + 127) << 23;
-  return p * (vf)exponent;
+  const vf r = x * splat(1.44269504f) - (shifted - splat(ROUND));
+  vf p = splat(1.326472538e-3f);
+  p = p * r + splat(9.671512789e-3f);
+  p = p * r + splat(5.550733749e-2f);
+  p = p * r + splat(2.402224208e-1f);
+  p = p * r + splat(6.931469776e-1f);
+  p = p * r + splat(1.0f);
+  return (vf)((vi)p + ((vi)shifted << 23));  // of the shifted number only the low bits, the exponent, stay
 }
 
 // 1 / (1 + e^-x), from e^-|x| so that nothing overflows.

@@ -1,4 +1,4 @@
-// Threads that live as long as the model: they spin inside a step and a moment after it, and then sleep.
+// Threads that live as long as the model: they spin inside a step and a while after it, and then sleep.
 //
 // POSIX threads and no C++ library, so that any compiler can link this without bringing one.
 #pragma once
@@ -25,9 +25,10 @@ class Team {
   using Work = void (*)(void* context, int member);
 
   // `work(context, member)` runs on every member for each `run`; the caller of run is member 0. Member i is held to
-  // core cores[i], the caller during a run to any of them; null = where the system puts them.
-  Team(int n_threads, Work work, void* context, const int32_t* cores = nullptr)
-      : n_(n_threads), work_(work), context_(context), cores_(cores) {
+  // core cores[i], the caller during a run to any of them; null = where the system puts them. After a run members spin
+  // for linger_us, because the next run mostly follows soon, and then sleep.
+  Team(int n_threads, Work work, void* context, const int32_t* cores = nullptr, int linger_us = 0)
+      : n_(n_threads), work_(work), context_(context), cores_(cores), linger_ns_(int64_t(linger_us) * 1000) {
     threads_ = static_cast<Thread*>(calloc(size_t(n_), sizeof(Thread)));
     for (int i = 1; threads_ && i < n_; i++) {
       threads_[i].team = this;
@@ -54,6 +55,7 @@ class Team {
     const Held held(cores_, n_);
     n_active_ = n_;
     next_.store(0, std::memory_order_relaxed);
+    is_crowded_.store(was_kept_waiting(), std::memory_order_relaxed);
     waited_ns_ = 0;
     start();
     work_(context_, 0);
@@ -64,6 +66,15 @@ class Team {
     const Held held(cores_, n_);
     n_active_ = 1;
     work_(context_, 0);
+  }
+
+  // Wake the members that sleep, because a run is about to come; they spin for it as after a run. From any thread.
+  void rouse() {
+    if (n_ == 1) return;
+    pthread_mutex_lock(&mutex_);
+    calls_.fetch_add(1, std::memory_order_release);
+    pthread_cond_broadcast(&wake_);
+    pthread_mutex_unlock(&mutex_);
   }
 
   // True if member 0 spent long in a meeting of the last run, because another member had no core.
@@ -118,7 +129,8 @@ class Team {
   };
 
   static constexpr int SPINS_BEFORE_YIELD = 2000;
-  static constexpr int SPINS_BEFORE_SLEEP = 4000;  // about 0.1 ms: bridges the host's work between two steps
+  static constexpr int SPINS_BEFORE_LOOK = 100;  // at the clock
+  static constexpr int64_t SHORT_LINGER_NS = 100000;
 
   static int64_t now_ns() {
     timespec now;
@@ -142,11 +154,27 @@ class Team {
     pthread_mutex_unlock(&mutex_);
   }
 
+  bool is_run_on(uint32_t seen) const { return epoch_.load(std::memory_order_acquire) != seen; }
+
+  // Spin until a run begins or it is time to sleep.
+  void linger(uint32_t seen) const {
+    // Where cores are wanted elsewhere, who spins loses the turn that who sleeps is given at once
+    const int64_t most = is_crowded_.load(std::memory_order_relaxed) ? SHORT_LINGER_NS : linger_ns_;
+    const int64_t end = now_ns() + most;
+    do {
+      for (int n = 0; n < SPINS_BEFORE_LOOK; n++) {
+        if (is_run_on(seen)) return;
+        relax();
+      }
+    } while (now_ns() < end);
+  }
+
   bool wait_for_run(uint32_t& seen) {
-    for (int n = 0; n < SPINS_BEFORE_SLEEP && epoch_.load(std::memory_order_acquire) == seen; n++) relax();
-    if (epoch_.load(std::memory_order_acquire) == seen) {
+    uint32_t called = calls_.load(std::memory_order_acquire);
+    for (linger(seen); !is_run_on(seen); linger(seen)) {
       pthread_mutex_lock(&mutex_);
-      while (epoch_.load(std::memory_order_acquire) == seen) pthread_cond_wait(&wake_, &mutex_);
+      while (!is_run_on(seen) && calls_.load(std::memory_order_acquire) == called) pthread_cond_wait(&wake_, &mutex_);
+      called = calls_.load(std::memory_order_acquire);
       pthread_mutex_unlock(&mutex_);
     }
     seen++;  // a run ends with a meeting of all, so none can be missed
@@ -165,11 +193,14 @@ class Team {
   const Work work_;
   void* const context_;
   const int32_t* const cores_;
+  const int64_t linger_ns_;
   Thread* threads_ = nullptr;
   bool is_whole_ = false;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
   alignas(64) std::atomic<uint32_t> epoch_{0};
+  std::atomic<uint32_t> calls_{0};
+  std::atomic<bool> is_crowded_{false};
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<uint32_t> round_{0};
   alignas(64) std::atomic<int> next_{0};
