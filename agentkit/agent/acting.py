@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from agentkit.agent.asker import Asker
 from agentkit.agent.binding import Bound, bind
-from agentkit.agent.dialogue import Answered, Dialogue, Pending, Wanted
+from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.failures import named_as_stopped, not_run
 from agentkit.agent.kept_tools import KEPT_TOOLS
 from agentkit.agent.memory import Done, Memory, reached, told_entries
-from agentkit.agent.pin import PinLock
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
 from agentkit.agent.policy import Ruling, stricter
 from agentkit.agent.question import Question
@@ -30,7 +30,7 @@ from agentkit.devices.view import View
 from agentkit.errors import ScheduleError
 from agentkit.planned import NO_CONSENT, Consent, Entry
 from agentkit.policy_rules import PolicyRule, Verdict
-from agentkit.types import ActionResult, Intent, Outcome, Status
+from agentkit.types import ActionResult, Outcome, Status
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.tools import Tool
 from agentkit.when import When
@@ -57,15 +57,13 @@ class Speaker:
 
 
 @dataclass(frozen=True)
-class Acting:
+class Acting(Asker):
     """The parts that an intent passes on its way to a device."""
 
     tools: Mapping[str, Tool]
     rules: Sequence[PolicyRule]
     executor: Executor
-    dialogue: Dialogue
     memory: Memory
-    pin: PinLock
     replies: Replies
     now: Callable[[], datetime]
     max_actions: int
@@ -207,7 +205,7 @@ class Acting:
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
         pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
-        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
+        return self.wait(turn, pending, Sentence(question.reply_key, question.values))
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling) -> End:
         actions = (*bound.actions, *ruling.actions)
@@ -227,42 +225,7 @@ class Acting:
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
         key = key if meant.when is None else "planned.confirm"
         pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
-        return self._wait(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
-
-    def ask_pin(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
-        """Ask for the code, or refuse while it is locked."""
-        if self.pin.is_locked:
-            return End(Outcome.REFUSED, (*notes, Sentence("refused.pin_locked")))
-        return self._wait(turn, pending, sentence, notes)
-
-    def ask_target(
-        self, turn: Turn, intents: tuple[Intent, ...], when: When | None = None, *, text: str | None = None
-    ) -> End:
-        """Ask which device a pronoun means; `text` is the sentence that held it, if it was an earlier one."""
-        said = turn.utterance
-        pending = Pending(Wanted.TARGET, intents, turn.language, said.user, when=when, text=text or said.text)
-        return self._wait(turn, pending, Sentence("ask.referent"))
-
-    def ask_which(self, turn: Turn, intents: tuple[Intent, ...], question: Question, when: When | None = None) -> End:
-        """Ask which of the last turn's devices a pronoun means; only the first intent can be bound by the answer."""
-        said = turn.utterance
-        pending = Pending(Wanted.CHOICE, intents[:1], turn.language, said.user, 0, question, when=when, text=said.text)
-        return self._wait(turn, pending, Sentence(question.reply_key, question.values))
-
-    def ask_again(self, turn: Turn, pending: Pending) -> End:
-        """Repeat an open question to which nothing was said that decides anything."""
-        assert pending.sentence is not None, pending
-        return self._wait(turn, pending, pending.sentence)
-
-    def ask_openly(self, turn: Turn, sentence: Sentence) -> End:
-        """Ask something that any sentence may answer."""
-        return self._wait(turn, Pending(Wanted.OPEN, (), turn.language, turn.utterance.user), sentence)
-
-    def _wait(self, turn: Turn, pending: Pending, sentence: Sentence, notes: tuple[Sentence, ...] = ()) -> End:
-        if not turn.utterance.is_dry_run:
-            kept = replace(pending, source=turn.utterance.source, sentence=sentence)
-            self.dialogue.ask(turn.utterance.session, kept)
-        return End(Outcome.ASK, (*notes, sentence), expects_reply=not turn.utterance.is_dry_run)
+        return self.wait(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
 
     def _remember(
         self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], meant: Answered

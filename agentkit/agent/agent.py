@@ -97,12 +97,12 @@ class Agent:
         executor = Executor(adapter, limits=limits.execution, schedule=self.schedule, is_slow=registry.is_remote)
         self._memory = Memory(clock, ttl_s=limits.memory_s, max_sessions=limits.max_sessions)
         self._acting = Acting(
+            self._dialogue,
+            PinLock(pin, clock, pin_memory),
             tools,
             tuple(policy_rules),
             executor,
-            self._dialogue,
             self._memory,
-            PinLock(pin, clock, pin_memory),
             replies,
             now,
             limits.max_actions,
