@@ -124,7 +124,5 @@ def _is_of_class(rule: PolicyRule, device: Device | None) -> bool:
         return True
     if not rule.named or (rule.verdict is Verdict.ALLOW and device.device_class is not None):
         return False
-    fits = (
-        any(has_word(name, word) for word in rule.named) for name in map(spelled, (*device.names, *device.former_names))
-    )
+    fits = (has_word(name, rule.named) for name in map(spelled, (*device.names, *device.former_names)))
     return all(fits) if rule.verdict is Verdict.ALLOW else any(fits)

@@ -57,19 +57,40 @@ def spelled(name: str) -> Spelled:
     return Spelled(words, frozenset(_runs(words)), "".join(words))
 
 
-def has_word(name: Spelled, word: str) -> bool:
-    """Whether a name holds a word of a rule, an English one as a whole, in singular or plural; "*door" must end it.
+def has_word(name: Spelled, words: tuple[str, ...]) -> bool:
+    """Whether a name holds one of the words, an English one as a whole, in singular or plural; "*door" must end it.
 
     A long word also counts as a part of a longer one ("frontdoor"), a Chinese one wherever it stands.
     """
-    wanted = spelled(word.removeprefix("*")).joined
-    if word.startswith("*"):
-        return wanted in name.joined and any(_ends(name, wanted + plural) for plural in _PLURALS)
-    if not wanted.isascii():
-        return wanted in name.joined
-    if any(wanted + plural in name.runs for plural in _PLURALS):
+    wanted = _wanted(words)
+    if not wanted.whole.isdisjoint(name.runs) or any(w in name.joined for w in wanted.chinese):
         return True
-    return wanted in name.joined and (_is_start(name, wanted) or any(_is_head(name, wanted + p) for p in _PLURALS))
+    for word in wanted.parts:
+        if word in name.joined and (_is_start(name, word) or any(_is_head(name, word + p) for p in _PLURALS)):
+            return True
+    return any(w in name.joined and any(_ends(name, w + plural) for plural in _PLURALS) for w in wanted.ends)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The words of a rule, by how they are looked for."""
+
+    whole: frozenset[str]
+    parts: tuple[str, ...]
+    chinese: tuple[str, ...]
+    ends: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def _wanted(words: tuple[str, ...]) -> _Wanted:
+    plain = tuple(spelled(w).joined for w in words if not w.startswith("*"))
+    latin = tuple(w for w in plain if w.isascii())
+    return _Wanted(
+        frozenset(w + plural for w in latin for plural in _PLURALS),
+        tuple(w for w in latin if len(w) >= _MIN_HEAD),
+        tuple(w for w in plain if not w.isascii()),
+        tuple(spelled(w[1:]).joined for w in words if w.startswith("*")),
+    )
 
 
 def _is_start(name: Spelled, wanted: str) -> bool:
@@ -79,9 +100,7 @@ def _is_start(name: Spelled, wanted: str) -> bool:
 
 
 def _is_head(name: Spelled, wanted: str) -> bool:
-    return len(wanted) >= _MIN_HEAD and any(
-        w.endswith(wanted) and _n_letters_before(w, wanted) >= _MIN_REST for w in name.words
-    )
+    return any(w.endswith(wanted) and _n_letters_before(w, wanted) >= _MIN_REST for w in name.words)
 
 
 def _ends(name: Spelled, wanted: str) -> bool:

@@ -34,7 +34,7 @@ from agentkit.agent.spelling import has_word, spelled
     ],
 )
 def test_a_word_is_found_in_every_spelling(name: str, word: str) -> None:
-    assert has_word(spelled(name), word)
+    assert has_word(spelled(name), ("ferry", word))
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_word_is_found_in_every_spelling(name: str, word: str) -> None:
     ],
 )
 def test_a_word_is_not_found_in_another_word(name: str, word: str) -> None:
-    assert not has_word(spelled(name), word)
+    assert not has_word(spelled(name), ("ferry", word))
