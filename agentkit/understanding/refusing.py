@@ -62,8 +62,7 @@ class Refuser:
         is_vague = self.proposer.is_vague(fold(text.text, words))
         lacking = None if is_vague else self.stand_ins.read(text, view)
         if lacking is not None and not lacking.areas:
-            only = self.proposer.propose(text, view)  # the only one of its kind may be meant all the same
-            return only if only.kind is Kind.CALLS else self._lacking(found, lacking, text, view)
+            return self._lacking(found, lacking, text, view)
         if name is not None and is_lacking(name, lexicon):
             return unknown(found, name)
         if (proposed := self.proposer.propose(text, view)).kind is not Kind.NONE:
