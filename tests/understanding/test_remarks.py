@@ -64,6 +64,7 @@ def test_a_command_or_complaint_about_a_room_is_no_remark(text: str, ask: Ask) -
         "it is dark outside, turn on the nook lamp",
         "turn on the nook lamp, it is dark outside",
         "it's dark outside so turn on the nook lamp",
+        "it is dark outside turn on the nook lamp",
         "it's time for tea, turn on the nook lamp",
     ],
 )
