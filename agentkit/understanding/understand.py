@@ -50,7 +50,7 @@ from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
-from agentkit.understanding.wide import is_of_one, is_plain_question, is_wider
+from agentkit.understanding.wide import is_plain_question, wider_of
 from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, time_span, told
 from agentkit.understanding.words import Words
 
@@ -211,7 +211,9 @@ class Understander:
         if quick is not None and quick.intents and not is_question(quick, self._tools):
             return quick
         first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
-        if (wider := self._wider(first, text, view)) is not None:
+        tries = (tier.match(text, view) for tier in (self._phrases, self._questions))
+        own, asks = self._words[text.language], self._phrases.phrases.asks
+        if (wider := wider_of(first, tries, asks, own, view, self._tools)) is not None:
             return wider
         is_sure = first.kind is not Kind.NONE and not is_weak(first, self._tools)
         if is_sure and not self._phrases.passes_over(first, text, view):
@@ -225,15 +227,6 @@ class Understander:
             chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
-
-    def _wider(self, first: Understanding, text: Normalised, view: HomeView) -> Understanding | None:
-        """The question about every door where one device is called "door", and the template took it for that one."""
-        words, asks = self._words[text.language], self._phrases.phrases.asks
-        if not is_question(first, self._tools) or not is_of_one(first, asks, words):
-            return None
-        found = self._phrases.match(text, view)
-        found = self._questions.match(text, view) if found.kind is Kind.NONE else found
-        return found if is_question(found, self._tools) and is_wider(first, found, view, asks) else None
 
     def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""

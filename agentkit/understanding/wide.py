@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from agentkit.types import Understanding
+from agentkit.types import Kind, Understanding
 from agentkit.understanding.ask_map import AskMap
 from agentkit.understanding.choosing import is_question
 from agentkit.understanding.entries import Item, Role
@@ -16,7 +16,23 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 
-def is_of_one(found: Understanding, asks: AskMap, words: Words) -> bool:
+def wider_of(
+    first: Understanding,
+    tries: Iterable[Understanding],
+    asks: AskMap,
+    words: Words,
+    view: HomeView,
+    tools: Mapping[str, Tool],
+) -> Understanding | None:
+    """The question about every door where one device is called "door", and a template took it for that one."""
+    if not is_question(first, tools) or not _is_of_one(first, asks, words):
+        return None
+    found = next((t for t in tries if t.kind is not Kind.NONE), None)
+    is_better = found is not None and is_question(found, tools) and _is_wider(first, found, view, asks)
+    return found if is_better else None
+
+
+def _is_of_one(found: Understanding, asks: AskMap, words: Words) -> bool:
     """Whether a question names one device by a word that means any of its kind: one "door" among several."""
     named = [(fold(n, words), str(i.args.get("state", ""))) for i in found.intents for n in i.selector.names]
     return any(asks.is_general(name, words, (state,)) for name, state in named)
@@ -29,7 +45,7 @@ def is_plain_question(found: Understanding, text: Normalised, words: Words, tool
     return is_one and is_plain and is_question(found, tools)
 
 
-def is_wider(narrow: Understanding, wide: Understanding, view: HomeView, asks: AskMap) -> bool:
+def _is_wider(narrow: Understanding, wide: Understanding, view: HomeView, asks: AskMap) -> bool:
     """Whether a question reaches more than another one, or that one what cannot be so: a contact is never locked."""
     first, second = ({d.id: d for i in found.intents for d in select(i.selector, view)} for found in (narrow, wide))
     states = {str(i.args.get("state", "")) for i in narrow.intents}

@@ -89,6 +89,10 @@ def test_no_tells_what_is_true_instead(ask: Run) -> None:
         (make("v", "valve", "open"), "on", True),
         (make("g", "cover", "closed", device_class="garage"), "locked", True),
         (make("g", "cover", "open", device_class="garage"), "safe", False),
+        (make("g", "cover", "closing", device_class="garage"), "open", True),
+        (make("g", "cover", "closing", device_class="garage"), "closed", False),
+        (make("l", "lock", "jammed"), "unlocked", True),
+        (make("l", "lock", "jammed"), "locked", False),
     ],
 )
 def test_a_state_answers_to_the_words_people_use_for_it(ask: Run, device: Device, asked: str, holds: bool) -> None:
