@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from agentkit.types import Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_complete, is_question, reached_by
-from agentkit.understanding.entries import Role
+from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, without_frames
@@ -115,7 +115,13 @@ class ClauseSplitter:
             bare = without_frames(_without_now(clause.text, self.words), self.words)
             one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
             is_sure = is_complete(one, self.tools) and not one.needs_confirmation and not one.reply_key
-            if not is_sure or is_question(one, self.tools) or any(i.tool == "reminder" for i in one.intents):
+            is_loose = bool(found) and self._moves(one) and not self._names_a_thing(bare)
+            if (
+                is_loose
+                or not is_sure
+                or is_question(one, self.tools)
+                or any(i.tool == "reminder" for i in one.intents)
+            ):
                 return _NOTHING
             found.append(one)
             devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
@@ -123,6 +129,10 @@ class ClauseSplitter:
             spoken = Selector(device_ids=tuple(dict.fromkeys(d.id for d in devices)), types=types)
             view = replace(view, spoken_of=spoken) if 0 < len(devices) <= 4 else view
         return _joined(found)
+
+    def _names_a_thing(self, text: str) -> bool:
+        """Whether a clause says what it is about; without that it may be the clause before ("… and louder")."""
+        return any(m.role in TARGETS for m in self.lexicon.mentions(fold(text, self.words)))
 
     def _moves(self, found: Understanding) -> bool:
         return all(self.tools[i.tool].types for i in found.intents)
