@@ -29,7 +29,7 @@ from agentkit.types import Intent, Outcome, Selector
 from agentkit.understanding.entries import PLACES, TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.mention import find_targets
+from agentkit.understanding.mention import alike, find_targets
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.target import GUARDS
 from agentkit.understanding.tools import Tool
@@ -273,24 +273,12 @@ class FollowUps:
             return ()
         for types in (usual, tool.types):
             if found := self._targets(turn, rest, types):
-                return tuple(replace(intent, selector=_alike(s, intent.selector, turn)) for s in found)
+                return tuple(replace(intent, selector=alike(s, intent.selector, turn.view)) for s in found)
         return ()
 
     def _targets(self, turn: Turn, text: str, types: tuple[str, ...]) -> tuple[Selector, ...]:
         words = self.words[turn.language]
         return find_targets(text, types, turn.view, words, self.lexicon(turn.view, words))
-
-
-def _alike(selector: Selector, last: Selector, turn: Turn) -> Selector:
-    """A place alone keeps the class or name of the last sentence ("close the curtains" … "and the bedroom")."""
-    if selector.names or selector.device_ids or selector.device_class or not (selector.areas or selector.floors):
-        return selector
-    places = set(selector.areas) | set(turn.view.areas_of(selector.floors))
-    here = [d for d in turn.view.devices if d.area in places]
-    if last.names and any(set(last.names) & set(d.names) for d in here):
-        return replace(selector, names=last.names)
-    is_there = any(d.device_class == last.device_class for d in here)
-    return replace(selector, device_class=last.device_class) if last.device_class and is_there else selector
 
 
 def _is_bare_number(intent: Intent) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agentkit.devices.adapter import Device
@@ -14,6 +14,8 @@ from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.selecting import has_word, select
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
+
+Match = Callable[[Normalised, HomeView], Understanding]
 
 
 def is_weak(found: Understanding, tools: Mapping[str, Tool]) -> bool:
@@ -46,6 +48,29 @@ def at_value(text: Normalised, words: Words) -> tuple[Normalised, Normalised | N
         return text, None
     bare = text.text[: said.start()].strip()
     return replace(text, text=bare), replace(text, text=f"{bare} {words.to[0]}{text.text[said.end() :]}")
+
+
+def with_value(
+    text: Normalised, view: HomeView, words: Words, match: Match, tools: Mapping[str, Tool]
+) -> Understanding | None:
+    """Ask about "keep the hall at 21": the rest makes no sense without the number, so that it is hardly an hour."""
+    bare, valued = at_value(text, words)
+    if valued is None or is_complete(match(bare, view), tools):
+        return None
+    found = match(valued, view)
+    return replace(found, needs_confirmation=True) if is_complete(found, tools) else None
+
+
+def is_plain_query(intent: Intent, tools: Mapping[str, Tool]) -> bool:
+    """Whether a template reads a state; a value may belong to another device than the one that was named."""
+    tool = tools.get(intent.tool)
+    return tool is not None and tool.is_query and "attribute" not in intent.args
+
+
+def takes_text(found: Understanding, tools: Mapping[str, Tool]) -> bool:
+    """Whether a template took words as they are, which may be a command and more."""
+    params = (p for i in found.intents for p in tools[i.tool].params if not tools[i.tool].is_query)
+    return any(p.type is str and not p.choices for p in params)
 
 
 def is_complete(found: Understanding, tools: Mapping[str, Tool]) -> bool:

@@ -114,14 +114,8 @@ class ClauseSplitter:
         for clause in clauses:
             bare = without_frames(_without_now(clause.text, self.words), self.words)
             one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
-            is_sure = is_complete(one, self.tools) and not one.needs_confirmation and not one.reply_key
             is_loose = bool(found) and self._moves(one) and not self._names_a_thing(bare)
-            if (
-                is_loose
-                or not is_sure
-                or is_question(one, self.tools)
-                or any(i.tool == "reminder" for i in one.intents)
-            ):
+            if is_loose or not self._is_sure(one):
                 return _NOTHING
             found.append(one)
             devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
@@ -129,6 +123,12 @@ class ClauseSplitter:
             spoken = Selector(device_ids=tuple(dict.fromkeys(d.id for d in devices)), types=types)
             view = replace(view, spoken_of=spoken) if 0 < len(devices) <= 4 else view
         return _joined(found)
+
+    def _is_sure(self, found: Understanding) -> bool:
+        """Whether a clause is a whole command; what is to be reminded of may be more than its clause."""
+        is_whole = is_complete(found, self.tools) and not found.needs_confirmation and not found.reply_key
+        is_reminder = any(i.tool == "reminder" for i in found.intents)
+        return is_whole and not is_reminder and not is_question(found, self.tools)
 
     def _names_a_thing(self, text: str) -> bool:
         """Whether a clause says what it is about; without that it may be the clause before ("… and louder")."""
