@@ -67,12 +67,6 @@ def is_plain_query(intent: Intent, tools: Mapping[str, Tool]) -> bool:
     return tool is not None and tool.is_query and "attribute" not in intent.args
 
 
-def takes_text(found: Understanding, tools: Mapping[str, Tool]) -> bool:
-    """Whether a template took words as they are, which may be a command and more."""
-    params = (p for i in found.intents for p in tools[i.tool].params if not tools[i.tool].is_query)
-    return any(p.type is str and not p.choices for p in params)
-
-
 def is_complete(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     """Whether a reading calls tools and leaves out none of their arguments."""
     called = [(tools[i.tool], i) for i in found.intents if i.tool in tools]

@@ -69,6 +69,11 @@ class ClauseSplitter:
         is_many = 1 < len(clauses) <= _MAX_CLAUSES
         return self._read(text, clauses) if is_many and not any(c.is_timed for c in clauses) else _NOTHING
 
+    def swallows(self, found: Understanding, text: Normalised) -> bool:
+        """Whether words that a template took as they are hold a verb of a sentence with joints."""
+        texts = [v for i in found.intents if not self._is_query(i.tool) for v in i.args.values() if isinstance(v, str)]
+        return bool(texts) and self.has_joint(text.text) and any(self._holds_verb(v) for v in texts)
+
     def split(self, text: str) -> list[str]:
         """The parts of a text between commas and joining words that hold a verb or a timer each."""
         pieces = _joints(self.words).split(text)
@@ -83,9 +88,15 @@ class ClauseSplitter:
 
     def _commands(self, text: str) -> bool:
         """Whether a text is more than a thing or a time: it holds a verb or a timer, or begins with a time."""
-        is_verb = any(m.role is Role.ACT for m in self.lexicon.mentions(fold(text, self.words)))
-        is_own = is_verb or take_noun(Reading(plain_text(text)), self.words.timers)
+        is_own = self._holds_verb(text) or take_noun(Reading(plain_text(text)), self.words.timers)
         return is_own or _leads(find_when(text, self.words.time), text)
+
+    def _holds_verb(self, text: str) -> bool:
+        return any(m.role is Role.ACT for m in self.lexicon.mentions(fold(text, self.words)))
+
+    def _is_query(self, name: str) -> bool:
+        tool = self.tools.get(name)
+        return tool is not None and tool.is_query
 
     def has_joint(self, text: str) -> bool:
         """Whether a comma or a joining word stands in a text."""

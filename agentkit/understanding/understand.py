@@ -16,7 +16,6 @@ from agentkit.understanding.choosing import (
     is_weak,
     singled,
     takes_number,
-    takes_text,
     with_value,
 )
 from agentkit.understanding.clauses import ClauseSplitter
@@ -147,7 +146,7 @@ class Understander:
             return apart
         found = self._one(text, view, self._tiers)
         is_sure = found.kind is Kind.CALLS and found.path != "model" and not found.needs_confirmation
-        if is_sure and not (takes_text(found, self._tools) and splitter.has_joint(text.text)):
+        if is_sure and not splitter.swallows(found, text):
             return found
         apart = splitter.read(text) if found.kind is not Kind.ASK else Understanding(Kind.NONE)
         return found if apart.kind is Kind.NONE else apart
