@@ -231,9 +231,8 @@ class Acting(Asker):
         self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], meant: Answered
     ) -> None:
         """Keep what was done or answered, as intents and ids; what a correction put back is over and done with."""
-        pairs = [(i, f) for i, f in zip(bound.intents, bound.found, strict=True) if isinstance(f, Resolved)][
-            meant.n_back :
-        ]
+        bindings = [*zip(bound.intents, bound.found, strict=True)]
+        pairs = [(i, f) for i, f in bindings if isinstance(f, Resolved)][meant.n_back :]
         tried = [Done(intent, found.device_ids) for intent, found in pairs]
         done = [Done(intent, ids or ()) for intent, found in pairs if (ids := reached(found, results)) is not None]
         back = {i for intent in bound.intents[: meant.n_back] for i in intent.selector.device_ids}
@@ -242,15 +241,8 @@ class Acting(Asker):
         said = turn.utterance
         entries, is_new = told_entries(results)
         moved_now = None if is_asking else moved
-        self.memory.keep(
-            said.session,
-            said.user,
-            done or tried,
-            moved_now,
-            entries=entries,
-            is_new=is_new,
-            is_further=meant.is_further,
-        )
+        kept = (said.session, said.user, done or tried, moved_now)
+        self.memory.keep(*kept, entries=entries, is_new=is_new, is_further=meant.is_further)
 
     def _execute(
         self,

@@ -20,7 +20,7 @@ from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.other_one import read_other_one
-from agentkit.agent.place_alone import alike, with_kind
+from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
@@ -31,7 +31,7 @@ from agentkit.types import Intent, Outcome, Selector
 from agentkit.understanding.entries import PLACES, TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.mention import find_targets
+from agentkit.understanding.mention import alike, find_targets
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words

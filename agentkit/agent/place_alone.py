@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from agentkit.types import Selector
 from agentkit.understanding.entries import Role
-from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.target import GUARDS
@@ -30,15 +28,3 @@ def with_kind(text: Normalised, types: AbstractSet[str], words: Words, lexicon: 
     if len(places) == 1 and Role.ACT in roles and not roles & _THINGS:
         end, gap = places[0].end, " " if kind.isascii() else ""
         yield replace(text, text=f"{folded[:end]}{gap}{kind}{folded[end:]}", is_question=False)
-
-
-def alike(selector: Selector, last: Selector, view: HomeView) -> Selector:
-    """A place alone keeps the class or name of the last sentence ("close the curtains" … "and the bedroom")."""
-    if selector.names or selector.device_ids or selector.device_class or not (selector.areas or selector.floors):
-        return selector
-    places = set(selector.areas) | set(view.areas_of(selector.floors))
-    here = [d for d in view.devices if d.area in places]
-    if last.names and any(set(last.names) & set(d.names) for d in here):
-        return replace(selector, names=last.names)
-    is_there = any(d.device_class == last.device_class for d in here)
-    return replace(selector, device_class=last.device_class) if last.device_class and is_there else selector

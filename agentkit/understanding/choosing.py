@@ -37,17 +37,17 @@ def is_question(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     return bool(called) and all(t.is_query for t in called)
 
 
+def is_plain_query(intent: Intent, tools: Mapping[str, Tool]) -> bool:
+    """Whether a template reads a state; a value may belong to another device than the one that was named."""
+    tool = tools.get(intent.tool)
+    return tool is not None and tool.is_query and "attribute" not in intent.args
+
+
 def is_complete(found: Understanding, tools: Mapping[str, Tool]) -> bool:
     """Whether a reading calls tools and leaves out none of their arguments."""
     called = [(tools[i.tool], i) for i in found.intents if i.tool in tools]
     lacks = any(p.is_required and p.name not in i.args for t, i in called for p in t.params)
     return found.kind is Kind.CALLS and bool(called) and not lacks
-
-
-def is_plain_query(intent: Intent, tools: Mapping[str, Tool]) -> bool:
-    """Whether a template reads a state; a value may belong to another device than the one that was named."""
-    tool = tools.get(intent.tool)
-    return tool is not None and tool.is_query and "attribute" not in intent.args
 
 
 def takes_number(found: Understanding, tools: Mapping[str, Tool]) -> bool:

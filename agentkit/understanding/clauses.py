@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from agentkit.types import Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_complete, is_question, reached_by
-from agentkit.understanding.entries import Role
+from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, without_frames
@@ -69,6 +69,11 @@ class ClauseSplitter:
         is_many = 1 < len(clauses) <= _MAX_CLAUSES
         return self._read(text, clauses) if is_many and not any(c.is_timed for c in clauses) else _NOTHING
 
+    def swallows(self, found: Understanding, text: Normalised) -> bool:
+        """Whether words that a template took as they are hold a verb of a sentence with joints."""
+        texts = [v for i in found.intents if not self._is_query(i.tool) for v in i.args.values() if isinstance(v, str)]
+        return bool(texts) and self.has_joint(text.text) and any(self._holds_verb(v) for v in texts)
+
     def split(self, text: str) -> list[str]:
         """The parts of a text between commas and joining words that hold a verb or a timer each."""
         pieces = _joints(self.words).split(text)
@@ -83,9 +88,15 @@ class ClauseSplitter:
 
     def _commands(self, text: str) -> bool:
         """Whether a text is more than a thing or a time: it holds a verb or a timer, or begins with a time."""
-        is_verb = any(m.role is Role.ACT for m in self.lexicon.mentions(fold(text, self.words)))
-        is_own = is_verb or take_noun(Reading(plain_text(text)), self.words.timers)
+        is_own = self._holds_verb(text) or take_noun(Reading(plain_text(text)), self.words.timers)
         return is_own or _leads(find_when(text, self.words.time), text)
+
+    def _holds_verb(self, text: str) -> bool:
+        return any(m.role is Role.ACT for m in self.lexicon.mentions(fold(text, self.words)))
+
+    def _is_query(self, name: str) -> bool:
+        tool = self.tools.get(name)
+        return tool is not None and tool.is_query
 
     def has_joint(self, text: str) -> bool:
         """Whether a comma or a joining word stands in a text."""
@@ -114,8 +125,8 @@ class ClauseSplitter:
         for clause in clauses:
             bare = without_frames(_without_now(clause.text, self.words), self.words)
             one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
-            is_sure = is_complete(one, self.tools) and not one.needs_confirmation and not one.reply_key
-            if not is_sure or is_question(one, self.tools) or any(i.tool == "reminder" for i in one.intents):
+            is_loose = bool(found) and self._moves(one) and not self._names_a_thing(bare)
+            if is_loose or not self._is_sure(one):
                 return _NOTHING
             found.append(one)
             devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
@@ -123,6 +134,16 @@ class ClauseSplitter:
             spoken = Selector(device_ids=tuple(dict.fromkeys(d.id for d in devices)), types=types)
             view = replace(view, spoken_of=spoken) if 0 < len(devices) <= 4 else view
         return _joined(found)
+
+    def _is_sure(self, found: Understanding) -> bool:
+        """Whether a clause is a whole command; what is to be reminded of may be more than its clause."""
+        is_whole = is_complete(found, self.tools) and not found.needs_confirmation and not found.reply_key
+        is_reminder = any(i.tool == "reminder" for i in found.intents)
+        return is_whole and not is_reminder and not is_question(found, self.tools)
+
+    def _names_a_thing(self, text: str) -> bool:
+        """Whether a clause says what it is about; without that it may be the clause before ("… and louder")."""
+        return any(m.role in TARGETS for m in self.lexicon.mentions(fold(text, self.words)))
 
     def _moves(self, found: Understanding) -> bool:
         return all(self.tools[i.tool].types for i in found.intents)

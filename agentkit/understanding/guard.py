@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from agentkit.types import Kind, Understanding
 from agentkit.understanding.words import Words
 
 _SCRIPTS = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-zA-Z])|(?<=[a-zA-Z])(?=[\u3400-\u9fff])")
@@ -49,3 +50,9 @@ def guard_any(text: str, own: Words, all_words: Iterable[Words]) -> GuardHit | N
 def is_mixed(text: str) -> bool:
     """Whether Latin letters stand beside other scripts."""
     return not text.isascii() and any(c.isascii() and c.isalpha() for c in text)
+
+
+def not_yet(hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
+    """Refuse a sentence for what forbids acting, by its kind."""
+    values = {"kind": hit.kind, "words": hit.words}
+    return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", hit.why, timings_ms=timings)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.choosing import is_for_one
-from agentkit.understanding.guard import guard
+from agentkit.understanding.guard import guard, is_mixed
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, normalise
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.repair import repair
 from agentkit.understanding.sound import mend_sound
@@ -45,3 +45,18 @@ def heard_as(
     is_query = all(tools[i.tool].is_query for i in first.intents)
     is_sure = is_query or (any(heard[m] for m in found) and all(is_for_one(i, view) for i in first.intents))
     return replace(first, needs_confirmation=not is_sure, why=f"heard as {said!r}; {first.why}")
+
+
+def read_mixed(
+    text: Normalised, view: HomeView, *, all_words: Mapping[str, Words], phrases: PhraseTier
+) -> Understanding:
+    """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
+    if not is_mixed(text.text):
+        return Understanding(Kind.NONE)
+    bare = text.text
+    for language, words in all_words.items():
+        bare = normalise(bare, language, words).text
+    if any(guard(bare, words) is not None for words in all_words.values()):
+        return Understanding(Kind.NONE)
+    tries = (phrases.match(replace(text, text=bare, language=language), view) for language in all_words)
+    return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))

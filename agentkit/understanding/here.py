@@ -11,6 +11,7 @@ from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, spell
 from agentkit.understanding.selecting import select
 from agentkit.understanding.target import GUARDS
+from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -73,6 +74,21 @@ def without_here(text: Normalised, words: Words) -> Normalised | None:
         if shorter != folded and shorter:
             return replace(text, text=shorter)
     return None
+
+
+def asked_here(
+    text: Normalised,
+    view: HomeView,
+    *,
+    words: Mapping[str, Words],
+    templates: TemplateTier,
+    tools: Mapping[str, Tool],
+) -> Understanding:
+    """A question with "here" in it, read without that word; the room is put in afterwards."""
+    shorter = without_here(text, words[text.language])
+    found = Understanding(Kind.NONE) if shorter is None else templates.match(shorter, view)
+    is_query = bool(found.intents) and all(tools[i.tool].is_query for i in found.intents)
+    return found if found.kind is Kind.CALLS and is_query else Understanding(Kind.NONE)
 
 
 def _placed(intent: Intent, area: str, tool: Tool | None) -> Intent:

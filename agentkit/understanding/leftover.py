@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from agentkit.types import Intent
+from agentkit.types import Intent, Kind, Understanding
+from agentkit.understanding.choosing import is_question
 from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
 from agentkit.understanding.evidence import Sentence, acts_of
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import joined
+from agentkit.understanding.propose import HINTED
 from agentkit.understanding.selecting import select
+from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _USED = (TARGETS - {Role.PART}) | VALUES | {Role.TOPIC, Role.UNIT, Role.SLIGHT, Role.STATE}
@@ -26,6 +30,26 @@ class _Part:
     start: int
     end: int
     mentions: tuple[Item, ...]
+
+
+def whole(
+    tier: PhraseTier,
+    tools: Mapping[str, Tool],
+    all_words: Mapping[str, Words],
+    found: Understanding,
+    text: Normalised,
+    view: HomeView,
+) -> Understanding:
+    """A reading of parts of a sentence; refused by the words of what it leaves out, if that is something to do."""
+    if found.kind is not Kind.CALLS or found.why == HINTED or is_question(found, tools):
+        return found
+    words, is_asked = all_words[text.language], found.needs_confirmation
+    lexicon = tier.lexicon(view, words)
+    left = passed_over(text, found.intents, lexicon, view, words, tier.phrases, is_asked=is_asked)
+    if not left:
+        return found
+    why = f"{found.why}; but nothing is called for {left!r}"
+    return replace(found, kind=Kind.REFUSE, intents=(), reply_key="part", reply_values={"name": left}, why=why)
 
 
 def passed_over(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from agentkit.types import Selector
 from agentkit.understanding.entries import TARGETS, Role
@@ -41,3 +42,15 @@ def targets_among(
         if len(selectors) == len(found):
             return selectors
     return ()
+
+
+def alike(selector: Selector, last: Selector, view: HomeView) -> Selector:
+    """A place alone keeps the class or name of the last sentence ("close the curtains" … "and the bedroom")."""
+    if selector.names or selector.device_ids or selector.device_class or not (selector.areas or selector.floors):
+        return selector
+    places = set(selector.areas) | set(view.areas_of(selector.floors))
+    here = [d for d in view.devices if d.area in places]
+    if last.names and any(set(last.names) & set(d.names) for d in here):
+        return replace(selector, names=last.names)
+    is_there = any(d.device_class == last.device_class for d in here)
+    return replace(selector, device_class=last.device_class) if last.device_class and is_there else selector

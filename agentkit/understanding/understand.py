@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from functools import partial
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import Match, corrected, is_called_off
@@ -22,20 +22,21 @@ from agentkit.understanding.clauses import ClauseSplitter
 from agentkit.understanding.counts import counted, find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
-from agentkit.understanding.guard import GuardHit, guard, guard_any, is_mixed
-from agentkit.understanding.hearing import heard_as
-from agentkit.understanding.here import asked, wished, without_here
+from agentkit.understanding.guard import GuardHit, guard, guard_any, not_yet
+from agentkit.understanding.hearing import heard_as, read_mixed
+from agentkit.understanding.here import asked, asked_here, wished
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.leftover import passed_over
+from agentkit.understanding.leftover import whole
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.loosely import loosely
+from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
-from agentkit.understanding.normalise import Normalised, fold, normalise
+from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import joined
-from agentkit.understanding.propose import HINTED, Proposer
+from agentkit.understanding.propose import Proposer
 from agentkit.understanding.questions import QuestionTier
 from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
@@ -55,18 +56,6 @@ from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quo
 from agentkit.understanding.words import Words
 
 _HEARD = frozenset({Kind.CALLS, Kind.ASK})
-
-
-class Model(Protocol):
-    """The tier that is asked last."""
-
-    def understand(self, text: Normalised, view: HomeView) -> Understanding:
-        """Understand a sentence, or refuse it."""
-        ...
-
-    def warm_up(self, view: HomeView) -> None:
-        """Prepare what all turns share."""
-        ...
 
 
 class Understander:
@@ -93,7 +82,10 @@ class Understander:
         proposer, stand_ins = Proposer(self._phrases, tools, words), StandIns(self._phrases, tools, words)
         self._refuser = Refuser(self._phrases, proposer, templates.phrases.naming, words, stand_ins)
         self._model = model
-        before = (self._timers, self._sure, self._planned, self._guarded, self._asked_here, self._mixed, self._heard)
+        self._whole = partial(whole, self._phrases, tools, words)
+        here = partial(asked_here, words=words, templates=self._templates, tools=tools)
+        mixed = partial(read_mixed, all_words=words, phrases=self._phrases)
+        before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard)
         self._tiers = (
             (self._guarded, model.understand) if model is not None and is_model_alone else (*before, self._ask_model)
         )
@@ -135,8 +127,7 @@ class Understander:
         if (found := meanwhile(text, words, self._tools, lambda t: self.understand(t, view))).kind in _HEARD:
             return found
         below = unsigned(text, words)
-        cold = None if below is None else signed(self._understand(below[0], view, words), below[1], self._tools)
-        if cold is not None:
+        if below and (cold := signed(self._understand(below[0], view, words), below[1], self._tools)) is not None:
             return cold
         found = self._understand(text, view, words)
         found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
@@ -144,8 +135,7 @@ class Understander:
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
         if count is None or is_question(found, self._tools):
             return found
-        rest = self._understand(without_count(text, count), view, words)
-        return held_to(count, found, rest, view, self._tools)
+        return held_to(count, found, self._understand(without_count(text, count), view, words), view, self._tools)
 
     def _understand(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
         """Understand a sentence whatever it counts."""
@@ -157,24 +147,19 @@ class Understander:
             values = {"words": text.text}
             return Understanding(Kind.REFUSE, (), "not_understood", values, "none", "its verb only tells which")
         if (hit := cut_guard(text, self._words) or told(text, words)) is not None:
-            return self._not_yet(hit, {})
+            return not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
-            return self._not_yet(hit, {})
+            return not_yet(hit, {})
         splitter = ClauseSplitter(self._surely, self._phrases.lexicon(view, words), words, view, self._tools)
         apart = splitter.read_timed(text)
         if apart.kind is not Kind.NONE and (apart.kind is Kind.CALLS or self._refuser.is_about_home(text, view)):
             return apart
         found = self._one(text, view, self._tiers)
         is_sure = found.kind is Kind.CALLS and found.path != "model" and not found.needs_confirmation
-        if is_sure and not (self._takes_text(found) and splitter.has_joint(text.text)):
+        if is_sure and not splitter.swallows(found, text):
             return found
-        apart = splitter.read(text) if found.kind in (Kind.CALLS, Kind.REFUSE, Kind.NONE) else Understanding(Kind.NONE)
+        apart = splitter.read(text) if found.kind is not Kind.ASK else Understanding(Kind.NONE)
         return found if apart.kind is Kind.NONE else apart
-
-    def _takes_text(self, found: Understanding) -> bool:
-        """Whether a template took words as they are, which may be a command and more."""
-        params = (p for i in found.intents for p in self._tools[i.tool].params if not self._tools[i.tool].is_query)
-        return any(p.type is str and not p.choices for p in params)
 
     def _surely(self, text: Normalised, view: HomeView) -> Understanding:
         """Ask the tiers before the model about one clause."""
@@ -197,7 +182,7 @@ class Understander:
             moved = [i for i in found.intents if (tool := self._tools.get(i.tool)) and tool.types]
             hit = quoted_command(text, found, lexicon, words)
             hit = hit or (time_span(text, moved, lexicon, words) if found.when is None else None)
-            found = singled(found, text, view, words) if hit is None else self._not_yet(hit, {})
+            found = singled(found, text, view, words) if hit is None else not_yet(hit, {})
         lexicon = self._phrases.lexicon(view, words)
         found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
@@ -281,14 +266,21 @@ class Understander:
                 else str(found.problem)
             )
             hit = GuardHit(kind, found.words)
-            return self._not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
+            return not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
         rest = replace(text, text=found.rest)
         inner = self._inner(rest, view)
         timings |= inner.timings_ms
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
-            return self._not_yet(hit_in_rest, timings)
+            return not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            proposed = self._whole(self._refuser.named(self._refuser.refuse(rest, view), rest, view), rest, view)
+            proposed = whole(
+                self._phrases,
+                self._tools,
+                self._words,
+                self._refuser.named(self._refuser.refuse(rest, view), rest, view),
+                rest,
+                view,
+            )
             when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
             return replace(proposed, when=when, timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
@@ -307,10 +299,6 @@ class Understander:
         asked = self._whole(asked, rest, view)
         return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
 
-    def _not_yet(self, hit: GuardHit, timings: Mapping[str, float]) -> Understanding:
-        values = {"kind": hit.kind, "words": hit.words}
-        return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", hit.why, timings_ms=timings)
-
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""
         start = time.perf_counter()
@@ -322,26 +310,7 @@ class Understander:
             return Understanding(Kind.NONE, why="" if hit is None else hit.why, timings_ms=timings)
         if hit.kind == "negation" and is_mixed_up(text.text, words):
             hit = replace(hit, kind="mixed")  # "leave it" would agree to something that nobody said
-        return self._not_yet(hit, timings)
-
-    def _asked_here(self, text: Normalised, view: HomeView) -> Understanding:
-        """A question with "here" in it, read without that word; the room is put in afterwards."""
-        shorter = without_here(text, self._words[text.language])
-        found = Understanding(Kind.NONE) if shorter is None else self._templates.match(shorter, view)
-        is_query = bool(found.intents) and all(self._tools[i.tool].is_query for i in found.intents)
-        return found if found.kind is Kind.CALLS and is_query else Understanding(Kind.NONE)
-
-    def _mixed(self, text: Normalised, view: HomeView) -> Understanding:
-        """Read a sentence that mixes scripts by the words of the other languages, under the guards of all."""
-        if not is_mixed(text.text):
-            return Understanding(Kind.NONE)
-        bare = text.text
-        for language, words in self._words.items():
-            bare = normalise(bare, language, words).text
-        if any(guard(bare, words) is not None for words in self._words.values()):
-            return Understanding(Kind.NONE)
-        tries = (self._phrases.match(replace(text, text=bare, language=language), view) for language in self._words)
-        return next((found for found in tries if found.kind is Kind.CALLS), Understanding(Kind.NONE))
+        return not_yet(hit, timings)
 
     def _heard(self, text: Normalised, view: HomeView) -> Understanding:
         words = self._words[text.language]
@@ -351,16 +320,3 @@ class Understander:
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
         return self._whole(self._refuser.named(found, text, view), text, view)
-
-    def _whole(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
-        """Refuse a reading of parts of a sentence that leaves out something to do, by the words of that."""
-        words = self._words[text.language]
-        if found.kind is not Kind.CALLS or found.why == HINTED or is_question(found, self._tools):
-            return found
-        lexicon = self._phrases.lexicon(view, words)
-        phrases, is_asked = self._phrases.phrases, found.needs_confirmation
-        left = passed_over(text, found.intents, lexicon, view, words, phrases, is_asked=is_asked)
-        if not left:
-            return found
-        why = f"{found.why}; but nothing is called for {left!r}"
-        return replace(found, kind=Kind.REFUSE, intents=(), reply_key="part", reply_values={"name": left}, why=why)
