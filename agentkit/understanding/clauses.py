@@ -143,7 +143,9 @@ class ClauseSplitter:
 
     def _names_a_thing(self, text: str) -> bool:
         """Whether a clause says what it is about; without that it may be the clause before ("… and louder")."""
-        return any(m.role in TARGETS for m in self.lexicon.mentions(fold(text, self.words)))
+        folded = fold(text, self.words)
+        is_it = any((f" {w} " if w.isascii() else w) in f" {folded} " for w in self.words.it)  # also in "turn it"
+        return is_it or any(m.role in TARGETS for m in self.lexicon.mentions(folded))
 
     def _moves(self, found: Understanding) -> bool:
         return all(self.tools[i.tool].types for i in found.intents)

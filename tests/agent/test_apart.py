@@ -42,6 +42,7 @@ def planned(live: Live) -> list[tuple[str, list[str]]]:
     ("text", "moved", "later"),
     [
         ("switch on the desk lamp now and switch it off at ten", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
+        ("turn on the desk lamp now and turn it off at ten", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
         ("switch on the desk lamp, at ten lock the front door", {"light.desk": "on"}, [("10:00", ["lock"])]),
         ("现在打开台灯，十点关掉它", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
         ("打开台灯，十点锁前门", {"light.desk": "on"}, [("10:00", ["lock"])]),
