@@ -11,10 +11,7 @@ from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import Match, corrected, is_called_off
 from agentkit.understanding.at_value import AtValueReader
 from agentkit.understanding.choosing import (
-    is_as_good,
-    is_plain_query,
     is_question,
-    is_weak,
     singled,
     takes_number,
 )
@@ -24,34 +21,28 @@ from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import GuardHit, guard, guard_any, not_yet
 from agentkit.understanding.hearing import heard_as, read_mixed
-from agentkit.understanding.here import asked, asked_here, wished
+from agentkit.understanding.here import asked_here, wished
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.leftover import whole
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.loosely import loosely
+from agentkit.understanding.matcher import Matcher
 from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
-from agentkit.understanding.normalise import Normalised, fold
-from agentkit.understanding.phrases import PhraseTier
-from agentkit.understanding.piece_checks import joined
+from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.propose import Proposer
-from agentkit.understanding.questions import QuestionTier
-from agentkit.understanding.reading import NO_DEVICE
 from agentkit.understanding.reasons import ReasonReader
-from agentkit.understanding.refusing import Refuser, unknown
+from agentkit.understanding.refusing import Refuser
 from agentkit.understanding.remarks import meanwhile, offered, only_seen, without_remarks
-from agentkit.understanding.sound import mend_sound
 from agentkit.understanding.stand_in import StandIns
 from agentkit.understanding.stopping import stopped
-from agentkit.understanding.surname import other_thing
 from agentkit.understanding.template_map import TemplateMap
-from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
-from agentkit.understanding.wide import is_plain_question, wider_of
+from agentkit.understanding.wide import is_plain_question
 from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, time_span, told
 from agentkit.understanding.words import Words
 
@@ -76,14 +67,13 @@ class Understander:
     ) -> None:
         """`lexicons`: those that the model uses as well; None = of its own."""
         self._words, self._tools = words, tools
-        self._templates = TemplateTier(templates, tools, words)
-        self._phrases = PhraseTier(templates.phrases, tools, words, lexicons)
-        self._questions = QuestionTier(templates.phrases, tools, words)
+        self._matcher = Matcher(templates, tools, words, lexicons)
+        self._phrases, self._match = self._matcher.phrases, self._matcher.match
         proposer, stand_ins = Proposer(self._phrases, tools, words), StandIns(self._phrases, tools, words)
         self._refuser = Refuser(self._phrases, proposer, templates.phrases.naming, words, stand_ins)
         self._model = model
         self._whole = partial(whole, self._phrases, tools, words)
-        here = partial(asked_here, words=words, templates=self._templates, tools=tools)
+        here = partial(asked_here, words=words, templates=self._matcher.templates, tools=tools)
         mixed = partial(read_mixed, all_words=words, phrases=self._phrases)
         before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard)
         self._tiers = (
@@ -92,8 +82,7 @@ class Understander:
 
     def load(self) -> None:
         """Compile the templates of every language now, so that the first sentence need not wait."""
-        for language in self._words:
-            self._templates.load(language)
+        self._matcher.load()
 
     def warm_up(self, view: HomeView) -> None:
         """Prepare all tiers for this home, so that the first sentence need not wait. Raises DecoderError."""
@@ -103,14 +92,7 @@ class Understander:
 
     def prepare(self, view: HomeView) -> None:
         """Prepare the tiers that need no model."""
-        for language in self._words:
-            self._templates.warm_up(language)
-            text = Normalised("x", language, "x")
-            self._templates.match(text, view)  # the home's names become slot lists and a lexicon at the first look
-            self._phrases.match(text, view)
-            self._questions.match(text, view)
-            if self._words[language].is_pieces_first:
-                mend_sound("\u95ee", self._phrases.lexicon(view, self._words[language]))
+        self._matcher.prepare(view)
 
     def lexicon(self, view: HomeView, words: Words) -> Lexicon:
         """All phrases that a sentence about this home can be made of, for those who read follow-ups."""
@@ -186,38 +168,6 @@ class Understander:
         lexicon = self._phrases.lexicon(view, words)
         found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
-
-    def _match(self, text: Normalised, view: HomeView) -> Understanding:
-        """Templates or pieces: a template that met no device, took free text or reads a question yields to pieces."""
-        if (found := self._other_thing(text, view)).kind is not Kind.NONE:
-            return found
-        is_first = self._words[text.language].is_pieces_first
-        quick = self._phrases.match(text, view) if is_first else None
-        if quick is not None and quick.intents and not is_question(quick, self._tools):
-            return quick
-        first = asked(self._templates.match(text, view), text, self._words[text.language], self._tools)
-        tries = (tier.match(text, view) for tier in (self._phrases, self._questions))
-        own, asks = self._words[text.language], self._phrases.phrases.asks
-        if (wider := wider_of(first, tries, asks, own, view, self._tools)) is not None:
-            return wider
-        is_sure = first.kind is not Kind.NONE and not is_weak(first, self._tools)
-        if is_sure and not self._phrases.passes_over(first, text, view):
-            return first
-        first = Understanding(Kind.NONE, timings_ms=first.timings_ms) if is_sure else first
-        second = self._phrases.match(text, view) if quick is None else quick
-        is_answered = any(is_plain_query(i, self._tools) for i in first.intents) and first.reply_key != NO_DEVICE
-        chosen = first if second.kind is Kind.NONE or is_as_good(first, second, view, self._tools) else second
-        if second.kind is Kind.NONE and not is_answered:
-            second = self._questions.match(text, view)
-            chosen = first if second.kind is Kind.NONE else second
-        key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
-        return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
-
-    def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
-        """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""
-        words = self._words[text.language]
-        name = other_thing(fold(joined(text.text, words), words), self._phrases.lexicon(view, words), view, words)
-        return Understanding(Kind.NONE) if name is None else unknown(Understanding(Kind.REFUSE, path="none"), name)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:
         """Read a sentence as it is, with the correction it ends with, or without what it leaves out."""
