@@ -25,6 +25,7 @@ from agentkit.understanding.words import Words
 
 _ENDS = " ,.;"
 _MAX_CLAUSES = 4
+_GUARDS = ("condition", "negation", "exception", "report")
 _NOTHING = Understanding(Kind.NONE)
 
 
@@ -66,7 +67,7 @@ class ClauseSplitter:
 
     def read(self, text: Normalised) -> Understanding:
         """Read a sentence whose clauses are all sure by themselves; NONE if one is not, or a guard may hold for all."""
-        if guard(text.text, self.words) is not None:
+        if guard(text.text, self.words, kinds=_GUARDS) is not None:
             return _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_many = 1 < len(clauses) <= _MAX_CLAUSES
