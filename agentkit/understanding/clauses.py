@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from agentkit.types import Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_complete, is_question, reached_by
 from agentkit.understanding.entries import TARGETS, Role
+from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, without_frames
@@ -24,6 +25,7 @@ from agentkit.understanding.words import Words
 
 _ENDS = " ,.;"
 _MAX_CLAUSES = 4
+_GUARDS = ("condition", "negation", "exception", "report")
 _NOTHING = Understanding(Kind.NONE)
 
 
@@ -64,7 +66,9 @@ class ClauseSplitter:
         return replace(refused, why="its times are not clear") if found.kind is Kind.NONE else found
 
     def read(self, text: Normalised) -> Understanding:
-        """Read a sentence whose clauses are all sure by themselves; NONE if one is not."""
+        """Read a sentence whose clauses are all sure by themselves; NONE if one is not, or a guard may hold for all."""
+        if guard(text.text, self.words, kinds=_GUARDS) is not None:
+            return _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_many = 1 < len(clauses) <= _MAX_CLAUSES
         return self._read(text, clauses) if is_many and not any(c.is_timed for c in clauses) else _NOTHING
