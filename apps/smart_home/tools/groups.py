@@ -67,7 +67,7 @@ def survey(devices: tuple[Device, ...], state: str, home: View | None) -> Survey
     state = spoken_state(state, telling)
     locks = tuple(d for d in telling if tells_only_lock(d, state))
     asked = tuple(d for d in telling if d not in locks)
-    hits = tuple(d for d in asked if has_state(d, state))
+    hits = tuple(d for d in asked if has_state(d, state) or (len(asked) > 1 and _is_unsafe(d, state)))
     rest = tuple(d for d in asked if d not in hits)
     return Survey(state, hits, rest, locks, silent, _shared_area(devices, home))
 
@@ -178,6 +178,11 @@ def offline_row(device: Device) -> Row:
 def names(devices: Sequence[Device], **more: Any) -> dict[str, Any]:
     """The devices that a sentence is about."""
     return {"names": [d.name for d in devices], "device_ids": [d.id for d in devices], "count": len(devices), **more}
+
+
+def _is_unsafe(device: Device, state: str) -> bool:
+    """Whether a lock is stuck or on its way: among several, whoever asks what is unlocked hears of it."""
+    return device.type == "lock" and state == "unlocked" and device.state != "locked"
 
 
 def _shared_area(devices: tuple[Device, ...], home: View | None) -> str | None:

@@ -48,11 +48,6 @@ SAME_STATES: tuple[frozenset[str], ...] = (
     frozenset({"detected", "wet", "active"}),
     frozenset({"clear", "dry", "inactive"}),
 )
-NOT_YET: dict[tuple[str, str], tuple[str, ...]] = {
-    ("cover", "open"): ("opening", "closing"),
-    ("lock", "unlocked"): ("jammed", "locking", "unlocking", "open", "opening"),
-}
-"""What is on its way, or stuck, is not safe yet: whoever asks if it is open hears of it."""
 LOW_BATTERY = 20
 
 CLASS_OF = {"flood": "moisture", "leak": "moisture", "presence": "occupancy", "co2": "carbon_dioxide"}
@@ -103,8 +98,8 @@ def has_state(device: Device, asked: str) -> bool:
         wanted = {"unlocked": "open", "locked": "closed", "safe": "closed"}.get(wanted, wanted)
     elif device.type == "valve":
         wanted = {"on": "open", "off": "closed"}.get(wanted, wanted)
-    if device.state in NOT_YET.get((device.type, wanted), ()):
-        return True
+    if device.type == "cover" and wanted == "open" and device.state in ("opening", "closing"):
+        return True  # what is on its way is not closed
     group = next((g for g in SAME_STATES if wanted in g), frozenset({wanted}))
     if said & group:
         return True

@@ -91,7 +91,7 @@ def test_no_tells_what_is_true_instead(ask: Run) -> None:
         (make("g", "cover", "open", device_class="garage"), "safe", False),
         (make("g", "cover", "closing", device_class="garage"), "open", True),
         (make("g", "cover", "closing", device_class="garage"), "closed", False),
-        (make("l", "lock", "jammed"), "unlocked", True),
+        (make("l", "lock", "jammed"), "unlocked", False),
         (make("l", "lock", "jammed"), "locked", False),
     ],
 )
@@ -229,6 +229,12 @@ def test_none_are_counted_as_open_where_only_a_lock_is_known(ask: Run) -> None:
     shut = make("Gate", "cover", "closed", "yard", device_class="gate")
     answer = ask("get_state", BACK, shut, question="how_many", state="open")
     assert (answer.reply_key, rows_of(answer, "others")) == ("state.known", [(BACK.id, "locked", "only")])
+
+
+def test_a_lock_that_is_stuck_is_told_of_where_several_might_be_unlocked(ask: Run) -> None:
+    stuck = make("Side Door", "lock", "jammed")
+    answer = ask("get_state", FRONT, stuck, question="any", state="unlocked")
+    assert (answer.reply_key, rows_of(answer, "items")) == ("state.any_yes", [(stuck.id, "jammed", None)])
 
 
 def test_what_is_unlocked_by_its_class_is_told_in_its_own_word(ask: Run) -> None:
