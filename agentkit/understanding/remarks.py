@@ -19,7 +19,7 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _CLAUSE = re.compile(r"\s*[,;]\s*")
-_UNCLEAR = frozenset({"not_understood", "not_home"})
+_UNCLEAR = frozenset({"not_understood", "not_home", "unknown_device"})
 _THINGS = frozenset({Role.PART, Role.KIND, Role.CLASS, Role.COLOR, Role.NUMBER, Role.TOPIC})
 
 
@@ -139,7 +139,7 @@ def _types_of(mention: Item, view: HomeView) -> set[str]:
 
 
 def _waking(intent: Intent, view: HomeView, phrases: PhraseMap) -> Intent | None:
-    reached = reached_by(intent.selector, view)
+    reached = _meant_by(intent.selector, view)
     step = intent.args.get("step")
     if not reached or any(d.state != "off" for d in reached) or not isinstance(step, int | float):
         return None
@@ -150,6 +150,14 @@ def _waking(intent: Intent, view: HomeView, phrases: PhraseMap) -> Intent | None
             types = tuple(dict.fromkeys(d.type for d in able))
             return Intent(rule.tool, rule.constants, Selector(device_ids=ids, types=types, is_one=len(ids) > 1))
     return None
+
+
+def _meant_by(selector: Selector, view: HomeView) -> tuple[Device, ...]:
+    """The devices of a complaint: of those that were just spoken of, if it names no place and they are of its kind."""
+    reached = reached_by(selector, view)
+    kinds = {d.type for d in reached}
+    spoken = view.spoken_of.device_ids if view.spoken_of is not None and not (selector.areas or selector.floors) else ()
+    return tuple(d for i in spoken if (d := view.device(i)) and d.type in kinds) or reached
 
 
 def _is_able(device: Device, rule: ActRule) -> bool:
