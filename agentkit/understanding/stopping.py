@@ -1,4 +1,4 @@
-"""What "stop" or "be quiet" alone means: what moves or plays now."""
+"""What "stop" or "be quiet" alone means: what moves or plays now is stopped, or not heard any more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.words import Words
 
 ANY = "any"
-_ACT = "stop"
+_STOP, _MUTE = "stop", "mute"
 
 
 def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) -> Understanding:
@@ -25,15 +25,16 @@ def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) 
     moving = [d for d in view.devices if types & {ANY, d.type} and d.state in phrases.moving.get(d.type, ())]
     last = view.spoken_of.device_ids if view.spoken_of is not None and ANY in types else ()
     started = [d for d in moving if d.id in last]
-    intents = [intent for d in started or moving if (intent := _stopping(d, phrases))]
+    act = _STOP if ANY in types else _MUTE
+    intents = [intent for d in started or moving if (intent := _stopping(d, act, phrases))]
     if len(intents) > 1 and ANY in types and not started:
         return _which(moving, intents)
     why = "stops what moves"
     return Understanding(Kind.CALLS, tuple(intents), path="template", why=why) if intents else Understanding(Kind.NONE)
 
 
-def _stopping(device: Device, phrases: PhraseMap) -> Intent | None:
-    rules = (r for r in phrases.acts.get(_ACT, ()) if device.type in r.types and r.topic is None)
+def _stopping(device: Device, act: str, phrases: PhraseMap) -> Intent | None:
+    rules = (r for r in phrases.acts.get(act, ()) if device.type in r.types and r.topic is None)
     rule = next(rules, None)
     selector = Selector(device_ids=(device.id,), types=(device.type,))
     return None if rule is None else Intent(rule.tool, rule.constants, selector)

@@ -43,9 +43,9 @@ def test_the_one_thing_that_moves_stops(text: str, device: str, ask: Ask, home: 
 
 
 @pytest.mark.parametrize("text", ["be quiet", "shut up", "安静", "别吵"])
-def test_a_word_for_quiet_stops_only_what_is_heard(text: str, ask: Ask, home: HomeView) -> None:
+def test_a_word_for_quiet_mutes_what_is_heard_and_stops_nothing(text: str, ask: Ask, home: HomeView) -> None:
     both = moving(home, "media_player.kitchen_radio", "vacuum.robot")
-    assert stopped(ask(text, both).intents) == [("media_stop", ("media_player.kitchen_radio",))]
+    assert stopped(ask(text, both).intents) == [("mute", ("media_player.kitchen_radio",))]
     assert ask(text, moving(home, "vacuum.robot")).intents == ()
 
 
