@@ -112,7 +112,8 @@ class Replies:
         """Say what became of some devices; the rest are those that were so while the same tool moved others."""
         key, first = group[0]
         ids = [s.device.id for _, s in group if s.device]
-        together = {k: tuple(dict.fromkeys(s.values[k] for _, s in group)) for k in _LISTED & first.values.keys()}
+        shared = _LISTED.intersection(*(s.values.keys() for _, s in group))  # a dry run tells of all tools at once
+        together = {k: tuple(dict.fromkeys(s.values[k] for _, s in group)) for k in shared}
         values = {**first.values, **together, **({"devices": tuple(dict.fromkeys(ids))} if ids else {})}
         values |= {"is_rest": True} if is_rest else {}
         if key == "skipped.dry_run":

@@ -70,6 +70,8 @@ def passed_over(
     types = {d.type for i in intents for d in select(i.selector, view)}
     acts = set().union(*(acts_of(i.tool, types, phrases) for i in intents))
     parts = list(_parts(folded, lexicon.mentions(folded)))
+    if is_asked and len(parts) == 1:
+        return ""  # nothing is joined to it: what is left is how it was wished for
     used = [_is_used(part, folded, acts, lexicon, words) for part in parts]
     begun = itertools.dropwhile(lambda pair: not pair[1], zip(parts, used, strict=True))
     rests = (_unknown(_tail(part, folded), folded) if is_used else _unknown(part, folded) for part, is_used in begun)

@@ -44,6 +44,17 @@ def with_contacts(devices: Sequence[Device], state: str, home: View | None) -> t
     return tuple(found.values())
 
 
+def open_behind(locks: Sequence[Device], home: View | None) -> dict[str, Device]:
+    """Lock → the contact of its door, by the lock's name, where that is open: a bolt beside its frame locks nothing."""
+    contacts = [d for d in (home.devices if home else ()) if d.type == "binary_sensor" and d.device_class in CONTACTS]
+    own = ((lock, _contact_of(lock, contacts)) for lock in locks if lock.type == "lock")
+    return {
+        lock.id: replace(contact, id=lock.id, name=lock.name, aliases=lock.aliases)
+        for lock, contact in own
+        if contact is not None and contact.is_available and contact.state == "on"
+    }
+
+
 def _contact_of(lock: Device, contacts: Sequence[Device]) -> Device | None:
     """The contact that is called like a lock, but for a last word that tells what it is ("… lock", "… sensor")."""
     near = (c for c in contacts if c.area == lock.area or None in (c.area, lock.area))

@@ -10,7 +10,7 @@ from agentkit.devices.adapter import Device
 from agentkit.devices.view import View
 from agentkit.understanding.tools import Answer
 
-from .doors import is_door, tells_only_lock, with_contacts
+from .doors import is_door, open_behind, tells_only_lock, with_contacts
 from .reading import has_state, is_silent, spoken_state, state_word
 
 CALLED_BY_CLASS = ("window", "door", "garage", "gate", "curtain", "blind", "shade", "shutter", "awning")
@@ -69,6 +69,8 @@ def survey(devices: tuple[Device, ...], state: str, home: View | None) -> Survey
     asked = tuple(d for d in telling if d not in locks)
     hits = tuple(d for d in asked if has_state(d, state) or (len(asked) > 1 and _is_unsafe(d, state)))
     rest = tuple(d for d in asked if d not in hits)
+    if state == "locked" and (ajar := open_behind(hits, home)):
+        hits, rest = tuple(d for d in hits if d.id not in ajar), (*rest, *ajar.values())
     return Survey(state, hits, rest, locks, silent, _shared_area(devices, home))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -212,11 +213,19 @@ def test_the_contact_of_a_door_decides_whether_it_is_open(app: App) -> None:
     assert (answer.reply_key, answer.values["device_id"], answer.values["state"]) == ("state.no", FRONT.id, "open")
 
 
-def test_a_lock_is_asked_itself_whether_it_is_locked(app: App) -> None:
-    home = View(datetime(2025, 1, 1), (FRONT, BACK, CONTACT))
+@pytest.mark.parametrize(("contact", "key", "state"), [("on", "state.no", "open"), ("off", "state.yes", "locked")])
+def test_a_bolt_locks_no_door_that_stands_open(app: App, contact: str, key: str, state: str) -> None:
+    home = View(datetime(2025, 1, 1), (FRONT, BACK, replace(CONTACT, state=contact)))
     answer = app.tools["get_state"].function((FRONT,), home=home, state="locked")
     assert isinstance(answer, Answer)
-    assert (answer.reply_key, answer.values["state"]) == ("state.yes", "locked")
+    assert (answer.reply_key, answer.values["device_id"], answer.values["state"]) == (key, FRONT.id, state)
+
+
+def test_a_home_is_not_locked_while_one_door_stands_open(app: App) -> None:
+    home = View(datetime(2025, 1, 1), (FRONT, BACK, CONTACT))
+    answer = app.tools["get_state"].function((FRONT, BACK), home=home, question="all", state="locked")
+    assert isinstance(answer, Answer)
+    assert (answer.reply_key, answer.values["device_ids"]) == ("state.all_no", [FRONT.id])
 
 
 def test_of_a_door_without_a_contact_only_the_lock_is_known(ask: Run) -> None:
