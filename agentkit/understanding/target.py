@@ -18,7 +18,6 @@ from agentkit.understanding.words import Words
 _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
 
-
 GUARDS = frozenset({"lock"})
 """Types that guard the home: of several, none is chosen by the room that another command spoke of."""
 
@@ -41,6 +40,11 @@ class Group:
     def values(self) -> tuple[Item, ...]:
         """The wanted values."""
         return tuple(i for i in self.items if i.role in VALUES)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all of a kind are meant, wherever they are, as "the doors" are all that can be locked."""
+        return self.has(Role.ALL, Role.HOME) or any(i.is_plural and i.value in GUARDS for i in self.items)
 
     def __add__(self, other: Group) -> Group:
         return Group(self.items + other.items)
@@ -71,7 +75,7 @@ class TargetFinder:
             areas=group.of(Role.AREA),
             floors=group.of(Role.FLOOR),
             types=types,
-            is_all=group.has(Role.ALL, Role.HOME) and not is_placed and not group.has(Role.HERE),
+            is_all=group.is_all and not is_placed and not group.has(Role.HERE),
         )
         if kinds := group.of(Role.KIND):
             selector = replace(selector, types=tuple(t for t in types if t in kinds))
