@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentkit.devices.adapter import Device
-from agentkit.types import Kind, Understanding
+from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_for_one, reached_by
 from agentkit.understanding.entries import Role
 from agentkit.understanding.home_view import HomeView
@@ -25,18 +26,31 @@ def loosely(text: Normalised, view: HomeView, words: Words, phrases: PhraseTier)
     What is read so acts on one device without a question; a kind only on the one that is called by nothing else.
     """
     folded, lexicon = fold(text.text, words), phrases.lexicon(view, words)
-    said, is_kind = folded, False
+    said, kinds = folded, list[str]()
     for meant, listed in words.loosely.items():
         for phrase in listed:
             if has_word(said, phrase) and (meant or _is_idle(said, phrase, view, lexicon)):
-                said, is_kind = _replaced(said, phrase, meant), is_kind or bool(meant)
+                said, kinds = _replaced(said, phrase, meant), [*kinds, *(listed if meant else ())]
     found = phrases.match(replace(text, text=said, taken_back=""), view) if said != folded else None
     if found is None or found.kind is not Kind.CALLS:
         return Understanding(Kind.NONE)
+    found = replace(found, intents=tuple(_called(i, kinds, view) for i in found.intents))
     reached = [d for i in found.intents for d in reached_by(i.selector, view)]
     is_sure = all(is_for_one(i, view) for i in found.intents)
-    is_sure = is_sure and (not is_kind or all(_is_plain(d, view, words, lexicon) for d in reached))
+    is_sure = is_sure and all(_is_plain(d, view, words, lexicon) or _is_called(d, kinds) for d in reached if kinds)
     return replace(found, needs_confirmation=not is_sure, why=f"taken as {said!r}; {found.why}")
+
+
+def _called(intent: Intent, kinds: Sequence[str], view: HomeView) -> Intent:
+    """The call on the one device it reaches whose name holds such a word: "the ceiling light" beside a floor lamp."""
+    called = [d for d in reached_by(intent.selector, view) if _is_called(d, kinds)]
+    if len(called) != 1 or intent.selector.is_all:
+        return intent
+    return replace(intent, selector=Selector(device_ids=(called[0].id,), types=(called[0].type,)))
+
+
+def _is_called(device: Device, kinds: Sequence[str]) -> bool:
+    return any(has_word(n, kind) for n in device.names for kind in kinds)
 
 
 def _is_idle(text: str, adjective: str, view: HomeView, lexicon: Lexicon) -> bool:

@@ -71,7 +71,7 @@ def variants(rows: Sequence[tuple[str, Role, str]], taken: Collection[str], word
         for other in others:
             found.setdefault(other, set()).add((role, value))
     common = {w for w, owners in found.items() if len(owners) > 1}
-    common |= {fold(w, words) for w in words.whole_home}  # "home" is no word for the home office
+    common |= {fold(w, words) for w in (*words.whole_home, *words.adjectives)}  # "home" is no word for the home office
     for text, owners in found.items():
         if text not in taken and text not in common and text not in words.fillers:
             yield from (Entry(text, role, value) for role, value in owners)
