@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from agentkit.decoder.sensors import ROOT
+from agentkit.decoder.sensors import ROOT, read_number, read_text
 
 _SAMPLE_S: Final = 0.01
 _MICRO, _MILLI = 1e-6, 1e-3
@@ -66,7 +66,7 @@ def metered(meter: Meter | None) -> Iterator[Used]:
 def find_meter(root: Path = ROOT) -> tuple[Meter | None, str]:
     """Return the best meter under `root`, /sys or a copy of it, and what it is or why there is none."""
     zones = _packages(root)
-    readable = [zone for zone in zones if _number(zone / "energy_uj") is not None]
+    readable = [zone for zone in zones if read_number(zone / "energy_uj") is not None]
     for meter in (_Counters.of(readable), _Sensors.of(_rails(root)), _Sensors.of(_batteries(root), min_s=10.0)):
         if meter is not None:
             return meter, meter.title
@@ -83,18 +83,18 @@ class _Counters:
 
     @classmethod
     def of(cls, zones: Sequence[Path]) -> _Counters | None:
-        names = ", ".join(_text(zone / "name") for zone in zones)
+        names = ", ".join(read_text(zone / "name") for zone in zones)
         return cls(tuple(zones), f"RAPL: {names}") if zones else None
 
     def start(self) -> Joules:
-        before = [_number(zone / "energy_uj") for zone in self.zones]
+        before = [read_number(zone / "energy_uj") for zone in self.zones]
         return lambda: sum(self._since(zone, began) for zone, began in zip(self.zones, before, strict=True)) * _MICRO
 
     def _since(self, zone: Path, began: float | None) -> float:
-        now = _number(zone / "energy_uj")
+        now = read_number(zone / "energy_uj")
         if began is None or now is None:
             return 0.0
-        return now - began if now >= began else now - began + (_number(zone / "max_energy_range_uj") or 0.0)
+        return now - began if now >= began else now - began + (read_number(zone / "max_energy_range_uj") or 0.0)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class _Power:
     def watts(self) -> float | None:
         value = self.unit
         for file in self.files:
-            found = _number(file)
+            found = read_number(file)
             if found is None:
                 return None
             value *= abs(found)  # some gauges count what leaves a battery as negative
@@ -161,7 +161,7 @@ def _packages(root: Path) -> list[Path]:
     """Packages and their memory, each once: cores are part of a package, MMIO shows it again and psys holds it all."""
     found: dict[str, Path] = {}
     for zone in sorted(root.glob("class/powercap/*:*")):
-        name, parent = _text(zone / "name"), _text(zone.parent / zone.name.rpartition(":")[0] / "name")
+        name, parent = read_text(zone / "name"), read_text(zone.parent / zone.name.rpartition(":")[0] / "name")
         is_memory = name == "dram"  # which the package's own counter leaves out
         if (zone / "energy_uj").exists() and (zone.name.count(":") == 1 or is_memory):
             found.setdefault(f"{parent} {name}" if is_memory else name, zone)
@@ -184,7 +184,7 @@ def _rails(root: Path) -> list[_Power]:
 def _batteries(root: Path) -> list[_Power]:
     found = []
     for battery in sorted(root.glob("class/power_supply/*")):
-        if _text(battery / "type") != "Battery" or _text(battery / "status") != "Discharging":
+        if read_text(battery / "type") != "Battery" or read_text(battery / "status") != "Discharging":
             continue  # at the mains it tells what it is charged with
         if (battery / "power_now").exists():
             found.append(_Power(battery.name, (battery / "power_now",), _MICRO))
@@ -196,24 +196,10 @@ def _batteries(root: Path) -> list[_Power]:
 
 def _rail(file: Path, kind: str) -> str:
     number = file.name.removeprefix(kind).removesuffix("_input")
-    own = _text(file.with_name(f"{kind}{number}_label")) or _text(file.with_name(f"in{number}_label"))
-    return own or f"{_text(file.with_name('name')) or file.parent.name}.{kind}{number}"
+    own = read_text(file.with_name(f"{kind}{number}_label")) or read_text(file.with_name(f"in{number}_label"))
+    return own or f"{read_text(file.with_name('name')) or file.parent.name}.{kind}{number}"
 
 
 def _cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
-
-
-def _number(path: Path) -> float | None:
-    try:
-        return float(_text(path))
-    except ValueError:
-        return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("ascii", "replace").strip()
-    except OSError:
-        return ""

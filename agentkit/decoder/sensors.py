@@ -46,17 +46,17 @@ class Sensors:
         found = []
         for path in self._trips:
             kind = path.with_name(path.name.replace("_temp", "_type"))
-            if _text(kind) == "passive" and (value := _number(path)) is not None:
+            if read_text(kind) == "passive" and (value := read_number(path)) is not None:
                 found.append(value * _MILLI)
         return min((c for c in found if _BELIEVABLE_C[0] <= c <= _BELIEVABLE_C[1]), default=None)
 
     def read(self) -> Reading:
         """Look at everything; a file that cannot be read now counts as not there."""
-        temperatures = [value * _MILLI for path in self._zones if (value := _number(path)) is not None]
+        temperatures = [value * _MILLI for path in self._zones if (value := read_number(path)) is not None]
         currents = {
-            name: value * _MILLI for name, path in self._currents.items() if (value := _number(path)) is not None
+            name: value * _MILLI for name, path in self._currents.items() if (value := read_number(path)) is not None
         }
-        powers = [value * _MICRO for path in self._powers if (value := _number(path)) is not None]
+        powers = [value * _MICRO for path in self._powers if (value := read_number(path)) is not None]
         shares = [share for policy in self._policies if (share := _share(policy)) is not None]
         return Reading(
             temperature_c=max(temperatures, default=None),
@@ -68,23 +68,25 @@ class Sensors:
 
 def _label(path: Path) -> str:
     """Name a rail by its label, else by chip and file."""
-    own = _text(path.with_name(path.name.replace("_input", "_label")))
-    return own or f"{_text(path.with_name('name')) or path.parent.name}.{path.name.removesuffix('_input')}"
+    own = read_text(path.with_name(path.name.replace("_input", "_label")))
+    return own or f"{read_text(path.with_name('name')) or path.parent.name}.{path.name.removesuffix('_input')}"
 
 
 def _share(policy: Path) -> float | None:
-    allowed, possible = _number(policy / "scaling_max_freq"), _number(policy / "cpuinfo_max_freq")
+    allowed, possible = read_number(policy / "scaling_max_freq"), read_number(policy / "cpuinfo_max_freq")
     return allowed / possible if allowed is not None and possible else None
 
 
-def _number(path: Path) -> float | None:
+def read_number(path: Path) -> float | None:
+    """The number in a file of sysfs, None if there is none to read."""
     try:
-        return float(_text(path))
+        return float(read_text(path))
     except ValueError:
         return None
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text in a file of sysfs, empty if it cannot be read."""
     try:
         return path.read_text("ascii", "replace").strip()
     except OSError:
