@@ -137,6 +137,8 @@ class Understander:
         if apart.kind is not Kind.NONE and (apart.kind is Kind.CALLS or self._refuser.is_about_home(text, view)):
             return apart
         found = self._one(text, view, self._tiers)
+        if (apart := splitter.unshared(text, found, self._phrases.phrases)).kind is not Kind.NONE:
+            return apart
         is_sure = found.kind is Kind.CALLS and found.path != "model" and not found.needs_confirmation
         if is_sure and not splitter.swallows(found, text):
             return found
