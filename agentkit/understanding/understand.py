@@ -28,6 +28,7 @@ from agentkit.understanding.leftover import whole
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.loosely import loosely
 from agentkit.understanding.matcher import Matcher
+from agentkit.understanding.misplaced import misplaced
 from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
@@ -169,6 +170,7 @@ class Understander:
             found = singled(found, text, view, words) if hit is None else not_yet(hit, {})
         lexicon = self._phrases.lexicon(view, words)
         found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
+        found = misplaced(found, text, view, words, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:

@@ -49,3 +49,26 @@ def test_of_two_things_it_is_asked_which(text: str, say: Callable[[str], Reply])
 @pytest.mark.parametrize("text", ["switch the floor lamp on or off", "is the floor lamp or the kitchen light on?"])
 def test_other_words_with_or_are_no_choice(text: str, say: Callable[[str], Reply]) -> None:
     assert say(text).outcome in (Outcome.DONE, Outcome.ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("switch on the hallway light in the kitchen", "hallway light"),
+        ("switch on the hallway light in the kitchen at ten pm", "hallway light"),
+        ("switch on the living room tv in the kitchen", "living room tv"),
+        ("打开厨房的走廊灯", "走廊灯"),
+    ],
+)
+def test_a_thing_of_one_room_is_not_looked_for_in_another(text: str, name: str, say: Callable[[str], Reply]) -> None:
+    reply = say(text)
+    assert reply.outcome is Outcome.REFUSED
+    assert reply.calls == ()
+    assert name in reply.say
+
+
+@pytest.mark.parametrize(
+    "text", ["switch on the kitchen light in the kitchen", "switch on the lights in the kitchen and the hallway"]
+)
+def test_a_thing_is_found_in_its_own_room(text: str, say: Callable[[str], Reply]) -> None:
+    assert say(text).outcome is Outcome.DONE
