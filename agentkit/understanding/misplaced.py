@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agentkit.types import Kind, Understanding
@@ -35,10 +35,26 @@ def misplaced(
         is_argument = any(str(v) in values for i in found.intents for v in i.args.values())
         if far and not is_argument and not home_of & (values | {None}) and not _is_inside(thing, far[0], folded):
             name = folded[thing[0] : thing[1]]
-            told = {"name": name, "area": tuple(sorted(values))}
+            told: dict[str, object] = {"name": name, "area": tuple(sorted(values))}
             why = f"{name!r} is in another room than {far[0].text!r}"
             return replace(found, kind=Kind.REFUSE, intents=(), reply_key="unknown_device", reply_values=told, why=why)
-    return found
+    name = next(_before_another(mentions, rooms, folded, view, words), "")
+    why = f"{name!r} is said to be in two rooms"
+    told = {"name": name}
+    refused = replace(found, kind=Kind.REFUSE, intents=(), reply_key="unknown_device", reply_values=told, why=why)
+    return refused if name else found
+
+
+def _before_another(
+    mentions: Sequence[Item], rooms: Sequence[Item], folded: str, view: HomeView, words: Words
+) -> Iterator[str]:
+    """Where a name that was turned around ("light in the bathroom") has another room before it."""
+    turned = [m for m in mentions if m.role is Role.NAME and _links(words) & set(m.text.split()[1:])]
+    for item in turned:
+        homes = {d.area for d in view.devices if item.value in d.names}
+        before = [r for r in rooms if r.end <= item.start and not folded[r.end : item.start].strip()]
+        if before and homes and not homes & {r.value for r in before}:
+            yield folded[before[0].start : item.end]
 
 
 def _things(mentions: Sequence[Item], folded: str, view: HomeView, words: Words) -> list[tuple[Span, set[str | None]]]:
@@ -60,9 +76,14 @@ def _is_in(thing: Span, room: Item, folded: str, words: Words) -> bool:
     """Whether a room is said right behind a thing ("… in the bedroom"), or in Chinese right before it."""
     if not folded.isascii():
         return folded[room.end : thing[0]] == _OF
-    links = {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
+    links = _links(words)
     between = folded[thing[1] : room.start].split()
     return bool(between) and between[0] in links and all(w in words.fillers or w in links for w in between)
+
+
+def _links(words: Words) -> set[str]:
+    """The words that tell where: "in", "at"."""
+    return {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
 
 
 def _is_inside(thing: Span, room: Item, folded: str) -> bool:

@@ -30,6 +30,7 @@ def say(live: Live) -> Callable[[str], Reply]:
     [
         ("switch off the floor lamp and the sauna light", "the sauna light"),
         ("switch on the floor lamp and the fan in the cabin", "the fan in the cabin"),
+        ("switch on the floor lamp and the tv in the cabin", "the tv in the cabin"),
         ("打开落地灯和桑拿房的灯", "桑拿房的灯"),
     ],
 )
@@ -39,7 +40,10 @@ def test_a_thing_that_is_unknown_beside_a_known_one_is_named(text: str, name: st
     assert name in reply.say
 
 
-@pytest.mark.parametrize("text", ["switch on the floor lamp or the kitchen light", "打开落地灯或者厨房灯"])
+@pytest.mark.parametrize(
+    "text",
+    ["switch on the floor lamp or the kitchen light", "switch on the kitchen or hallway light", "打开落地灯或者厨房灯"],
+)
 def test_of_two_things_it_is_asked_which(text: str, say: Callable[[str], Reply]) -> None:
     reply = say(text)
     assert reply.outcome is Outcome.REFUSED
@@ -57,6 +61,8 @@ def test_other_words_with_or_are_no_choice(text: str, say: Callable[[str], Reply
         ("switch on the hallway light in the kitchen", "hallway light"),
         ("switch on the hallway light in the kitchen at ten pm", "hallway light"),
         ("switch on the living room tv in the kitchen", "living room tv"),
+        ("switch on the kitchen light in the bathroom", "kitchen light in the bathroom"),
+        ("switch on the bedroom light in the bathroom", "bedroom light in the bathroom"),
         ("打开厨房的走廊灯", "走廊灯"),
     ],
 )
