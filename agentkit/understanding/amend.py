@@ -183,10 +183,9 @@ def _join(left: str, right: str) -> str:
 def is_called_off(text: Normalised, words: Words) -> bool:
     """Whether the utterance, or its last clause in Chinese, calls off what was asked; or answers itself with a no."""
     asked, _, answer = spell(text.original).rpartition("?")
-    said = fold(answer, words).split()
-    if asked and said and fold_listed(said[0], words) in {fold_listed(n, words) for n in words.no}:
-        idle = {w for f in (*words.fillers, *words.no, *words.cancel) for w in fold_listed(f, words).split()}
-        return all(w in idle for w in said)
+    said = [] if text.taken_back else fold(answer, words).split()
+    if asked and said and said[0] in {fold_listed(n, words) for n in (*words.no, *words.cancel)}:
+        return True
     cancels = {fold_listed(c, words) for c in words.cancel}
     last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
     return fold(text.text, words) in cancels or fold(last, words) in cancels
