@@ -12,7 +12,7 @@ from agentkit.understanding.choosing import is_question
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_listed, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -181,7 +181,11 @@ def _join(left: str, right: str) -> str:
 
 
 def is_called_off(text: Normalised, words: Words) -> bool:
-    """Whether the utterance, or its last clause in Chinese, calls off what was asked."""
+    """Whether the utterance, or its last clause in Chinese, calls off what was asked; or answers itself with a no."""
+    asked, _, answer = spell(text.original).rpartition("?")
+    said = [] if text.taken_back else fold(answer, words).split()
+    if asked and said and said[0] in {fold_listed(n, words) for n in (*words.no, *words.cancel)}:
+        return True
     cancels = {fold_listed(c, words) for c in words.cancel}
     last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
     return fold(text.text, words) in cancels or fold(last, words) in cancels

@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agentkit.types import Kind, Selector, Understanding
+from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_complete, is_question, reached_by
 from agentkit.understanding.entries import TARGETS, Role
+from agentkit.understanding.evidence import acts_of
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, without_frames
+from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.time_marks import marked
 from agentkit.understanding.timer_pieces import Reading, plain_text, take_noun
 from agentkit.understanding.timer_tier import read_timer
@@ -62,8 +64,36 @@ class ClauseSplitter:
         if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
             clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
         found = _NOTHING if _is_unclear(clauses) else self._read(text, clauses)
-        refused = Understanding(Kind.REFUSE, (), "not_yet", {"kind": "apart", "words": text.text}, "guard")
-        return replace(refused, why="its times are not clear") if found.kind is Kind.NONE else found
+        return _unclear(text) if found.kind is Kind.NONE else found
+
+    def unshared(self, text: Normalised, found: Understanding, phrases: PhraseMap) -> Understanding:
+        """A plan that undoes what it does, or says "now" too, with its time for the last clause only; else NONE."""
+        if found.when is None or not self.has_joint(text.text):
+            return _NOTHING
+        clauses = [self._clause(part) for part in self.split(text.text)]
+        is_last = [c.is_timed for c in clauses] == [False, True]
+        apart = self._read(text, clauses) if is_last else _NOTHING
+        if self._undoes([i for part in (apart, *apart.then) for i in part.intents], phrases):
+            return apart
+        is_wrong = self._undoes(found.intents, phrases) or self._says_now_beside(text.text)
+        return _unclear(text) if is_wrong else _NOTHING
+
+    def _undoes(self, intents: Sequence[Intent], phrases: PhraseMap) -> bool:
+        """Whether one device is turned one way and the other."""
+        turned: dict[str, set[str]] = {}
+        for intent in intents:
+            for device in reached_by(intent.selector, self.view):
+                acts = acts_of(intent.tool, {device.type}, phrases)
+                contrary = {other for act in acts for other in phrases.opposites.get(act, ())}
+                if turned.setdefault(device.id, set()) & contrary:
+                    return True
+                turned[device.id] |= acts
+        return False
+
+    def _says_now_beside(self, text: str) -> bool:
+        """Whether one of several parts says "now"; at the very beginning it is but a way to begin."""
+        now = [p.search(find_when(text, self.words.time).rest) for p in self.words.time.frames.get("now", ())]
+        return any(hit is not None and hit.start() > 0 for hit in now)
 
     def read(self, text: Normalised) -> Understanding:
         """Read a sentence whose clauses are all sure by themselves; NONE if one is not, or a guard may hold for all."""
@@ -153,6 +183,11 @@ class ClauseSplitter:
 
     def _moves(self, found: Understanding) -> bool:
         return all(self.tools[i.tool].types for i in found.intents)
+
+
+def _unclear(text: Normalised) -> Understanding:
+    values = {"kind": "apart", "words": text.text}
+    return Understanding(Kind.REFUSE, (), "not_yet", values, "guard", "its times are not clear")
 
 
 def _leads(when: Found, text: str) -> bool:

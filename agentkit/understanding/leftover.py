@@ -22,6 +22,9 @@ from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 _USED = (TARGETS - {Role.PART}) | VALUES | {Role.TOPIC, Role.UNIT, Role.SLIGHT, Role.STATE}
+_KINDS = frozenset({Role.KIND, Role.CLASS})
+_TELLING = frozenset({Role.NAME, Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL, Role.IT, Role.HINT})
+_THINGS = _KINDS | {Role.NAME}
 _IDLE = frozenset({Role.FILLER, Role.ALSO, Role.WISH, Role.POINTER, Role.TO})
 
 
@@ -45,7 +48,8 @@ def whole(
         return found
     words, is_asked = all_words[text.language], found.needs_confirmation
     lexicon = tier.lexicon(view, words)
-    left = passed_over(text, found.intents, lexicon, view, words, tier.phrases, is_asked=is_asked)
+    left = _strange(text, lexicon, words) if is_asked else ""
+    left = left or passed_over(text, found.intents, lexicon, view, words, tier.phrases, is_asked=is_asked)
     if not left:
         return found
     why = f"{found.why}; but nothing is called for {left!r}"
@@ -90,6 +94,32 @@ def _parts(folded: str, mentions: Sequence[Item]) -> Iterator[_Part]:
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         if folded[start:end].strip():
             yield _Part(start, end, tuple(m for m in mentions if start <= m.start and m.end <= end))
+
+
+def _strange(text: Normalised, lexicon: Lexicon, words: Words) -> str:
+    """Of several things, the first said by its kind with an unknown word, or in an unknown place."""
+    folded = fold(text.text, words)
+    mentions = lexicon.mentions(folded)
+    parts = [p for p in _parts(folded, mentions) if any(m.role in _THINGS for m in p.mentions)]
+    for part in parts if len(parts) > 1 else ():
+        said = [m for m in part.mentions if m.role not in _IDLE]
+        is_kind = any(m.role in _KINDS for m in said) and not any(m.role in _TELLING for m in said)
+        if (is_kind or _ends_elsewhere(part, folded, words)) and len(_rest(part, folded, part.mentions)) > (
+            1 if not folded.isascii() else 0
+        ):
+            verbs = [m.end for m in said if m.role is Role.ACT and not folded[part.start : m.start].strip()]
+            return folded[max(verbs, default=part.start) : part.end].strip()
+    return ""
+
+
+def _ends_elsewhere(part: _Part, folded: str, words: Words) -> bool:
+    """Whether the last words of a part are an unknown place: "the fan in the cabin"."""
+    links = {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
+    last = max((m.end for m in part.mentions), default=part.end)
+    before = folded[part.start : last].split()
+    while before and before[-1] in words.fillers and before[-1] not in links:
+        before.pop()
+    return bool(folded[last : part.end].strip()) and bool(before) and before[-1] in links
 
 
 def _is_used(part: _Part, folded: str, acts: set[str], lexicon: Lexicon, words: Words) -> bool:

@@ -28,6 +28,7 @@ from agentkit.understanding.leftover import whole
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.loosely import loosely
 from agentkit.understanding.matcher import Matcher
+from agentkit.understanding.misplaced import misplaced
 from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
@@ -137,6 +138,8 @@ class Understander:
         if apart.kind is not Kind.NONE and (apart.kind is Kind.CALLS or self._refuser.is_about_home(text, view)):
             return apart
         found = self._one(text, view, self._tiers)
+        if (apart := splitter.unshared(text, found, self._phrases.phrases)).kind is not Kind.NONE:
+            return apart
         is_sure = found.kind is Kind.CALLS and found.path != "model" and not found.needs_confirmation
         if is_sure and not splitter.swallows(found, text):
             return found
@@ -167,6 +170,7 @@ class Understander:
             found = singled(found, text, view, words) if hit is None else not_yet(hit, {})
         lexicon = self._phrases.lexicon(view, words)
         found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)
+        found = misplaced(found, text, view, words, self._tools, lexicon)
         return replace(found, why=found.why or "; ".join(w for w in whys if w), timings_ms=timings)
 
     def _sure(self, text: Normalised, view: HomeView) -> Understanding:

@@ -43,6 +43,8 @@ def planned(live: Live) -> list[tuple[str, list[str]]]:
     [
         ("switch on the desk lamp now and switch it off at ten", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
         ("turn on the desk lamp now and turn it off at ten", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
+        ("switch on the desk lamp and switch it off at ten", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
+        ("switch on the desk lamp then turn it off after ten minutes", {"light.desk": "on"}, [("08:40", ["turn_off"])]),
         ("switch on the desk lamp, at ten lock the front door", {"light.desk": "on"}, [("10:00", ["lock"])]),
         ("现在打开台灯，十点关掉它", {"light.desk": "on"}, [("10:00", ["turn_off"])]),
         ("打开台灯，十点锁前门", {"light.desk": "on"}, [("10:00", ["lock"])]),
@@ -76,6 +78,9 @@ def test_each_part_is_done_at_its_own_time(
         "现在打开台灯，十点锁前门，拉上窗帘",
         "switch on the desk lamp now and unlock the front door at ten",
         "switch on the desk lamp now and feed the parrot at ten",
+        "switch on the desk lamp now and the hallway light at ten",
+        "at ten switch on the desk lamp and switch it off",
+        "lock the front door and unlock it in five minutes",
         "tomorrow at ten open the curtain and close it at eleven",
     ],
 )
