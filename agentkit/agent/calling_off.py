@@ -8,14 +8,13 @@ says so. "Cancel the garden lights" means the entries that speak of them, and ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.answers import is_everything, is_taken_back, ordinal, without
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
-from agentkit.agent.retiming import retimed
+from agentkit.agent.retiming import named_anew, retimed
 from agentkit.agent.rewriting import framed, with_pronoun
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.planned import Entry, EntryKind
@@ -26,7 +25,6 @@ from agentkit.understanding.normalise import Normalised, fold, fold_listed
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.timer_pieces import Reading, plain_text, take_acts
 from agentkit.understanding.words import Words
-from agentkit.when import When, WhenKind
 
 _NOTHING_OPEN = Sentence("say.nevermind")
 
@@ -40,7 +38,7 @@ def read_called_off(
     if _is_stop(turn, words) and not _spoken_of(turn, acting, is_new=True):
         return None  # there may be something that moves
     new = _spoken_of(turn, acting, is_new=True)
-    if len(new) == 1 and (corrected := retimed(turn, new[0], words, acting.now())):
+    if len(new) == 1 and (corrected := retimed(turn, acting, new[0], words)):
         return corrected
     spoken = _spoken_of(turn, acting)
     if found := _put_off(turn, acting, words, spoken):
@@ -67,14 +65,6 @@ def just_planned(turn: Turn, acting: Acting) -> Entry | None:
     """The one command that the last turn planned."""
     new = _spoken_of(turn, acting, is_new=True)
     return new[0] if len(new) == 1 and new[0].kind is EntryKind.COMMAND else None
-
-
-def same_time(entry: Entry, now: datetime) -> When:
-    """A time that comes when an entry is due, by the same rule if it has one."""
-    when = entry.when
-    if when is not None and when.due(now) == entry.due:
-        return when
-    return When(WhenKind.DELAY, entry.seconds_left(now))
 
 
 def _spoken_of(turn: Turn, acting: Acting, *, is_new: bool = False) -> list[Entry]:
@@ -168,9 +158,8 @@ def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) 
     intent = Intent(SHIFT_ENTRIES, {"seconds": seconds})
     if len(spoken) > 1:
         return acting.ask_which(turn, (intent,), _which(spoken, turn.view, SHIFT_ENTRIES))
-    return Answered(
-        (Intent(SHIFT_ENTRIES, {"seconds": seconds, "ids": spoken[0].id}),), why="puts off what was planned"
-    )
+    args = {**intent.args, "ids": spoken[0].id, **named_anew(turn, acting, spoken[0])}
+    return Answered((Intent(SHIFT_ENTRIES, args),), why="puts off what was planned")
 
 
 def _is_it(rest: str, words: Words) -> bool:

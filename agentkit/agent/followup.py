@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
-from agentkit.agent.calling_off import just_planned, planned_now, read_called_off, same_time
+from agentkit.agent.calling_off import just_planned, planned_now, read_called_off
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.other_one import read_other_one
 from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
+from agentkit.agent.retiming import retargeted, same_time
 from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
@@ -69,7 +70,9 @@ class FollowUps:
         done = self._done(turn)
         if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
             return other
-        if found := self._corrected(turn, done, dropped):
+        entry = just_planned(turn, self.acting) if dropped is None else None
+        planned = None if entry is None else retargeted(turn, self.acting, entry, words, self._like)
+        if found := planned or self._corrected(turn, done, dropped):
             return found
         if dropped is None and said & {fold(w, words) for w in talk.again}:
             once_more = tuple(_pinned(d) for d in done if d.intent.tool)

@@ -27,8 +27,11 @@ def cancel_entries(home: View, ids: str) -> Decision:
     return Decision(entries=changes, values=values, reply_key=OFF)
 
 
-def shift_entries(home: View, ids: str, seconds: int) -> Decision:
-    """Put entries off by some seconds, or forward; what repeats keeps its rule and is left alone."""
+def shift_entries(home: View, ids: str, seconds: int, text: str = "") -> Decision:
+    """Put entries off by some seconds, or forward; what repeats keeps its rule and is left alone.
+
+    `text`: what a command is called from now on, if its own words tell the old time.
+    """
     found = _found(home, ids)
     if not found:
         return Decision(reason="not_found")
@@ -36,7 +39,7 @@ def shift_entries(home: View, ids: str, seconds: int) -> Decision:
         return Decision(reason="unsupported")
     if any(not 0 < e.seconds_left(home.now) + seconds <= MAX_SECONDS for e in found):
         return Decision(reason="unsupported")
-    moved = [_shifted(e, seconds, home) for e in found]
+    moved = [replace(_shifted(e, seconds, home), text=text or e.text) for e in found]
     values = _values(moved[0], home) if len(moved) == 1 else {"kind": "many", "n": len(moved)}
     return Decision(entries=tuple(map(EntryChange, moved)), values=values, reply_key=MOVED)
 
@@ -66,7 +69,8 @@ def _tool(name: str, summary: str, function: Any, *more: Param) -> Tool:
     return Tool(name, summary, (), (Param("ids", str), *more), "home", False, function)
 
 
+_SHIFT = (Param("seconds", int), Param("text", str, is_required=False))
 KEPT_TOOLS = {
     CANCEL_ENTRIES: _tool(CANCEL_ENTRIES, "Forget entries.", cancel_entries),
-    SHIFT_ENTRIES: _tool(SHIFT_ENTRIES, "Put entries off.", shift_entries, Param("seconds", int)),
+    SHIFT_ENTRIES: _tool(SHIFT_ENTRIES, "Put entries off.", shift_entries, *_SHIFT),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agentkit.agent.acting import Acting
+from agentkit.agent.all_others import read_all_others
 from agentkit.agent.answers import is_cancel, is_doubt, is_free_text, read_yes_or_no
 from agentkit.agent.arguments import missing_argument
 from agentkit.agent.binding import bind
@@ -189,6 +190,8 @@ class Listener:
     def _find(self, turn: Turn) -> Understanding | End:
         """Understand the text, else what it becomes after the last turn; ask whom a pronoun means."""
         text = turn.text = self.follow_ups.in_there(turn)
+        if others := read_all_others(turn, self.acting, self.words[turn.language], self.understander.understand):
+            return others
         for shorter in self.follow_ups.rewritten(turn):
             text = shorter
             if self._is_whole(found := self.understander.understand(text, turn.view)):

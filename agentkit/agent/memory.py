@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from agentkit.agent.execute import Moved
 from agentkit.agent.resolve import Resolved
+from agentkit.devices.adapter import Device
 from agentkit.types import ActionResult, Intent, Selector, Status
 from agentkit.understanding.home_view import HomeView
 
@@ -128,9 +129,19 @@ def spoken_of(done: Iterable[Done], view: HomeView, *, is_many: bool) -> Selecto
     groups = list(dict.fromkeys(d.device_ids for d in done if d.device_ids))
     if not groups or (len(groups) > 1 and not is_many):
         return None
-    devices = [device for i in dict.fromkeys(i for ids in groups for i in ids) if (device := view.device(i))]
-    types = tuple(dict.fromkeys(d.type for d in devices))
-    return Selector(device_ids=tuple(d.id for d in devices), types=types) if devices else None
+    said = [device for i in dict.fromkeys(i for ids in groups for i in ids) if (device := view.device(i))]
+    devices = {m.id: m for d in said for m in (_movers(d, view) or (d,))}
+    types = tuple(dict.fromkeys(d.type for d in devices.values()))
+    is_one = len(devices) > len(said)
+    return Selector(device_ids=tuple(devices), types=types, is_one=is_one) if devices else None
+
+
+def _movers(sensor: Device, view: HomeView) -> tuple[Device, ...]:
+    """What changes, in its room, the value that a sensor was asked for: "how warm is the bedroom", "turn it down"."""
+    if sensor.type != "sensor" or sensor.area is None or sensor.device_class is None:
+        return ()
+    value = f"current_{sensor.device_class}"
+    return tuple(d for d in view.devices if d.area == sensor.area and value in d.attributes)
 
 
 def told_entries(results: Iterable[ActionResult]) -> tuple[tuple[str, ...], bool]:

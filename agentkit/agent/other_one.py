@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agentkit.agent.acting import Acting
+from agentkit.agent.answers import is_free_text
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.memory import Done
 from agentkit.agent.question import which
@@ -41,7 +42,7 @@ def read_other_one(
     ids = [i.selector.device_ids for i in intents] if dropped is not None else [d.device_ids for d in done]
     device = turn.view.device(ids[0][0]) if len(ids) == 1 and len(ids[0]) == 1 else None
     others = () if device is None else _others(device, turn.view)
-    if not others or not intents[0].tool:
+    if not others or not intents[0].tool or _has_words(intents[0], acting):
         return None
     intent = replace(intents[0], selector=Selector(device_ids=tuple(d.id for d in others)))
     if len(others) > 1:
@@ -49,6 +50,12 @@ def read_other_one(
     if dropped is not None:
         return Answered((intent,), is_unsure=True, when=when, text=dropped.text, why="the other one")
     return replacing(turn, (intent,)) if is_corrected else Answered((intent,), why="the other one")
+
+
+def _has_words(intent: Intent, acting: Acting) -> bool:
+    """Whether an intent holds words of the speaker, so that the other one may be another of those: an item, a song."""
+    tool = acting.tools.get(intent.tool)
+    return tool is not None and any(p.name in intent.args and is_free_text(p) for p in tool.params)
 
 
 def _is_other(text: str, words: Words) -> bool:

@@ -1,13 +1,16 @@
-"""Correct the time of what was just planned: "make it 20", "no, at ten"."""
+"""Correct what was just planned: its time ("make it 20", "no, at ten") or its device ("no, the hallway light")."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from agentkit.agent.acting import Acting
+from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered
-from agentkit.agent.kept_tools import SHIFT_ENTRIES
+from agentkit.agent.kept_tools import CANCEL_ENTRIES, SHIFT_ENTRIES
+from agentkit.agent.memory import Done
 from agentkit.agent.rewriting import framed
 from agentkit.agent.turn import Turn
 from agentkit.planned import Entry, EntryKind
@@ -16,22 +19,62 @@ from agentkit.understanding.durations import find_durations
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
-from agentkit.when import WhenKind
+from agentkit.when import When, WhenKind
+
+Like = Callable[[Turn, str, Done], tuple[Intent, ...]]
+"""The intent of something done, for other devices that a text names; empty if it names none."""
 
 _EDGES = " ,.;!?"
 _HALF_DAY = timedelta(hours=12)
 _UNITS = (3600, 60, 1)
 
 
-def retimed(turn: Turn, entry: Entry, words: Words, now: datetime) -> Answered | None:
+def retimed(turn: Turn, acting: Acting, entry: Entry, words: Words) -> Answered | None:
     """The entry at the time that a text gives instead; None if it gives none."""
+    now = acting.now()
     for rest in _said_instead(turn, words):
         seconds = _by_length(rest, entry, words)
         seconds = _by_clock(rest, entry, words, now) if seconds is None else seconds
         if seconds is not None:
-            args = {"ids": entry.id, "seconds": plain(seconds)}
+            args = {"ids": entry.id, "seconds": plain(seconds), **named_anew(turn, acting, entry)}
             return Answered((Intent(SHIFT_ENTRIES, args),), why="corrects the time of what was just planned")
     return None
+
+
+def retargeted(turn: Turn, acting: Acting, entry: Entry, words: Words, like: Like) -> Answered | None:
+    """The command for the devices that a text names instead, in the place of the entry; None if it names none."""
+    if len(entry.intents) != 1:
+        return None
+    base = Done(entry.intents[0], entry.intents[0].selector.device_ids)
+    for rest in _said_instead(turn, words):
+        if not (intents := like(turn, rest, base)):
+            continue
+        bound = bind(intents, turn.view, acting.known)
+        text = acting.replies.describe(turn.language, bound.actions, turn.view) if bound.steps else None
+        instead = Answered(
+            intents, when=same_time(entry, acting.now()), text=text, why="corrects what was just planned"
+        )
+        if bound.refusals or bound.question is not None:
+            return instead
+        old = Intent(CANCEL_ENTRIES, {"ids": entry.id})
+        return Answered((old,), then=(instead,), why=instead.why)
+    return None
+
+
+def same_time(entry: Entry, now: datetime) -> When:
+    """A time that comes when an entry is due, by the same rule if it has one."""
+    when = entry.when
+    if when is not None and when.due(now) == entry.due:
+        return when
+    return When(WhenKind.DELAY, entry.seconds_left(now))
+
+
+def named_anew(turn: Turn, acting: Acting, entry: Entry) -> dict[str, str]:
+    """What a command is called from now on, because its own words tell the old time."""
+    if entry.kind is not EntryKind.COMMAND:
+        return {}
+    bound = bind(entry.intents, turn.view, acting.known)
+    return {"text": acting.replies.describe(entry.language, bound.actions, turn.view)} if bound.steps else {}
 
 
 def _said_instead(turn: Turn, words: Words) -> Iterator[str]:

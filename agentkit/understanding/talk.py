@@ -27,6 +27,8 @@ class Talk:
     """Frames around a place or device for which the last thing holds too; group "rest" is what they stand around."""
     others: tuple[str, ...] = ()
     """Whole utterances that mean what is like the device just spoken of ("the other one")."""
+    rests: Patterns = ()
+    """Commands for all but what was just spoken of ("… the other lights …"); group "rest" is what "all" stands for."""
     there: Mapping[str, str] = field(default_factory=dict)
     """Pattern that points at the room of the last turn ("in there") → how its name stands there, as {room}."""
     corrections: Patterns = ()
@@ -95,8 +97,9 @@ _PATTERNS = (
     "holds",
     "doubts",
     "missed",
+    "rests",
 )
-_FRAMES = ("also", "corrections", "cancels", "retimes")
+_FRAMES = ("also", "corrections", "cancels", "retimes", "rests")
 """Patterns that stand around something."""
 _TABLES = ("ordinals", "digits")
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentkit.agent.execute import Moved
 from agentkit.agent.memory import Done, Memory, spoken_of
 from agentkit.devices.adapter import Change, Device
-from agentkit.types import Intent
+from agentkit.types import Intent, Selector
 from tests.agent.house import house_view
 
 LAMP = Done(Intent("turn_on"), ("light.lamp_1",))
@@ -55,3 +57,20 @@ def test_it_means_one_thing_and_them_means_several() -> None:
 
 def test_a_device_that_is_gone_is_not_meant() -> None:
     assert spoken_of([Done(Intent("turn_on"), ("light.gone",))], house_view(), is_many=False) is None
+
+
+def test_a_sensor_that_was_asked_means_what_changes_its_value_in_its_room_one_of_several() -> None:
+    sensor = Device(
+        "sensor.warmth", "Warmth", "sensor", area="attic", state="20", attributes={"device_class": "temperature"}
+    )
+    stove = Device("climate.stove", "Stove", "climate", area="attic", attributes={"current_temperature": 20})
+    far = replace(stove, id="climate.far", area="cellar")
+    asked = [Done(Intent("get_state"), (sensor.id,))]
+    assert spoken_of(asked, house_view(sensor, far), is_many=False) == Selector(
+        device_ids=(sensor.id,), types=("sensor",)
+    )
+    meant = spoken_of(asked, house_view(sensor, stove, far), is_many=False)
+    assert meant == Selector(device_ids=(stove.id,), types=("climate",))
+    two = spoken_of(asked, house_view(sensor, stove, replace(stove, id="climate.second")), is_many=False)
+    assert two is not None
+    assert two.is_one

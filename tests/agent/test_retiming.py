@@ -57,6 +57,38 @@ def test_a_time_said_instead_moves_what_was_just_planned(first: str, then: str, 
     assert dues(live) == [due]
 
 
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("turn on the kitchen light at nine", "actually the hallway light"),
+        ("turn on the kitchen light at nine", "no the hallway light"),
+        ("turn on the kitchen light at nine", "change it to the hallway light"),
+        ("九点打开厨房灯", "不对，走廊灯"),
+    ],
+)
+def test_a_device_said_instead_takes_the_place_of_what_was_just_planned(
+    first: str, then: str, say: Say, live: Live
+) -> None:
+    say(first)
+    say(then)
+    assert [i.selector.device_ids for e in live.schedule.entries() for i in e.intents] == [("light.hallway",)]
+    assert dues(live) == ["09:00"]
+
+
+def test_a_plan_stays_where_the_one_instead_needs_a_question(say: Say, live: Live) -> None:
+    say("open the study blind at nine")
+    assert say("no, the garage door").outcome is Outcome.REFUSED
+    assert [i.selector.device_ids for e in live.schedule.entries() for i in e.intents] == [("cover.study_blind",)]
+
+
+def test_what_was_put_off_is_not_called_by_its_old_time(say: Say) -> None:
+    say("turn on the kitchen light at 10")
+    moved = say("no, at 11")
+    assert "11:00" in moved.say
+    assert "at 10" not in moved.say
+    assert "at 10" not in say("what is planned").say
+
+
 def test_what_is_no_time_moves_nothing_that_was_planned(say: Say, live: Live) -> None:
     say("lock the front door at eleven")
     say("make it brighter")
