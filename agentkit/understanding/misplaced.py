@@ -28,7 +28,7 @@ def misplaced(
         return found
     folded = fold(text.text if found.when is None else find_when(text.text, words.time).rest, words)
     mentions = lexicon.mentions(folded)
-    rooms = [m for m in mentions if m.role is Role.AREA]
+    rooms = [m for m in mentions if m.role is Role.AREA and m.text not in words.adjectives]
     for thing, home_of in _things(mentions, folded, view, words):
         far = [r for r in rooms if _is_in(thing, r, folded, words)]
         values = {r.value for r in far}
