@@ -62,7 +62,7 @@ def _things(mentions: Sequence[Item], folded: str, view: HomeView, words: Words)
     found: list[tuple[Span, set[str | None]]] = []
     for item in mentions:
         if item.role is Role.NAME:
-            homes = {d.area for d in view.devices if item.text in {fold(n, words) for n in d.names}}
+            homes = {d.area for d in view.named(item.value)} if item.text == fold(item.value, words) else set()
             found += [((item.start, item.end), homes)] if homes else []
         elif item.role is Role.AREA:
             homes = {m.value for m in mentions if m.role is Role.AREA and m.start == item.start}

@@ -22,6 +22,8 @@ def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) 
     """
     said = fold(text.original, words)  # "would you stop" is meant for whoever speaks
     types = {t for t, listed in words.stops.items() if said in {fold_listed(w, words) for w in listed}}
+    if not types:
+        return Understanding(Kind.NONE)
     moving = [d for d in view.devices if types & {ANY, d.type} and d.state in phrases.moving.get(d.type, ())]
     last = view.spoken_of.device_ids if view.spoken_of is not None and ANY in types else ()
     started = [d for d in moving if d.id in last]
