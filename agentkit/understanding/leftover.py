@@ -12,6 +12,7 @@ from agentkit.understanding.entries import TARGETS, VALUES, Item, Role
 from agentkit.understanding.evidence import Sentence, acts_of
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.names import link_words
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.phrases import PhraseTier
@@ -114,7 +115,7 @@ def _strange(text: Normalised, lexicon: Lexicon, words: Words) -> str:
 
 def _ends_elsewhere(part: _Part, folded: str, words: Words) -> bool:
     """Whether the last words of a part are an unknown place: "the fan in the cabin"."""
-    links = {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
+    links = link_words(words)
     last = max((m.end for m in part.mentions), default=part.end)
     before = folded[part.start : last].split()
     while before and before[-1] in words.fillers and before[-1] not in links:

@@ -10,6 +10,7 @@ from agentkit.understanding.choosing import is_question
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
+from agentkit.understanding.names import link_words
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.when import find_when
@@ -49,7 +50,8 @@ def _before_another(
     mentions: Sequence[Item], rooms: Sequence[Item], folded: str, view: HomeView, words: Words
 ) -> Iterator[str]:
     """Where a name that was turned around ("light in the bathroom") has another room before it."""
-    turned = [m for m in mentions if m.role is Role.NAME and _links(words) & set(m.text.split()[1:])]
+    links = link_words(words)
+    turned = [m for m in mentions if m.role is Role.NAME and links & set(m.text.split()[1:])]
     for item in turned:
         homes = {d.area for d in view.devices if item.value in d.names}
         before = [r for r in rooms if r.end <= item.start and not folded[r.end : item.start].strip()]
@@ -76,14 +78,9 @@ def _is_in(thing: Span, room: Item, folded: str, words: Words) -> bool:
     """Whether a room is said right behind a thing ("… in the bedroom"), or in Chinese right before it."""
     if not folded.isascii():
         return folded[room.end : thing[0]] == _OF
-    links = _links(words)
+    links = link_words(words)
     between = folded[thing[1] : room.start].split()
     return bool(between) and between[0] in links and all(w in words.fillers or w in links for w in between)
-
-
-def _links(words: Words) -> set[str]:
-    """The words that tell where: "in", "at"."""
-    return {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
 
 
 def _is_inside(thing: Span, room: Item, folded: str) -> bool:

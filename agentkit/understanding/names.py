@@ -212,6 +212,11 @@ def linked(folded: str, words: Words) -> Iterator[str]:
         yield from (link.format(head=head, tail=tail) for link in words.links)
 
 
+def link_words(words: Words) -> frozenset[str]:
+    """The words that hold a turned name together in a script with spaces: "in", "of"."""
+    return frozenset(link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii())
+
+
 def parts_of(device: Device, words: Words) -> frozenset[str]:
     """What the device's names are without the word for its kind."""
     return frozenset(p for name in device.names for p in _parts(fold(name, words), device.type, words))

@@ -12,6 +12,7 @@ from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.named_guard import guard_unless_named
+from agentkit.understanding.names import link_words
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.tools import Tool
@@ -102,7 +103,7 @@ class _Sentence:
         folded = " ".join(slips.get(w, w) for w in fold(text.text, words).split())
         self._folded = folded
         self._lexicon, self._mentions = lexicon, lexicon.mentions(folded)
-        self._links = {link.split("{")[1].partition("}")[2].split()[0] for link in words.links if link.isascii()}
+        self._links = link_words(words)
         self._ours = ours
         self._is_spaced = folded.isascii()
         self._is_led = any(m.role is Role.ACT and not folded[: m.start].strip() for m in self._unless_idle())

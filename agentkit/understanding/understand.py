@@ -227,14 +227,7 @@ class Understander:
         if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
             return not_yet(hit_in_rest, timings)
         if inner.kind is Kind.NONE and is_home and found.rest:
-            proposed = whole(
-                self._phrases,
-                self._tools,
-                self._words,
-                self._refuser.named(self._refuser.refuse(rest, view), rest, view),
-                rest,
-                view,
-            )
+            proposed = self._whole(self._refuser.named(self._refuser.refuse(rest, view), rest, view), rest, view)
             when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
             return replace(proposed, when=when, timings_ms=timings)
         if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
