@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-from pathlib import Path
-
 import pytest
 
-from agentkit.assemble import Assembly, Live
-from agentkit.config import load_app
-from agentkit.types import Outcome, Reply, Utterance
-
-APP = Path(__file__).parents[2] / "apps" / "smart_home"
-MORNING = datetime(2026, 1, 15, 8, 30)
-Say = Callable[[str], Reply]
-
-
-@pytest.fixture(scope="module")
-def assembly() -> Assembly:
-    return Assembly(load_app(APP))
-
-
-@pytest.fixture
-def live(assembly: Assembly) -> Live:
-    return assembly.open(load_app(APP).home, now=lambda: MORNING, pin="1234")
-
-
-@pytest.fixture
-def say(live: Live) -> Say:
-    return lambda text: live.agent.handle(Utterance(text, session="s", area="living_room"))
+from agentkit.assemble import Live
+from agentkit.types import Outcome
+from tests.agent.conftest import Say
 
 
 def planned(live: Live) -> list[tuple[str, list[str]]]:
