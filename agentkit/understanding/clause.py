@@ -23,7 +23,9 @@ _CHANGES = _FEELS | {"up", "down"}
 _DEGREES = frozenset({"degrees", "celsius", "fahrenheit"})
 _LEAST_DEGREES, _LEAST_PERCENT = 16, 40
 """Numbers from here on are no small difference but what is to be reached."""
-_DOWN_TO_NOTHING = frozenset({"close", "off"})
+_LEAST, _MOST = "1", "100"
+"""Levels at the ends."""
+_DOWN_TO_NOTHING = frozenset({"close", "off", "sink"})
 _NAMED = (Role.NAME, Role.PART, Role.HINT)
 _THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _LAST_HOUR = 24
@@ -64,8 +66,10 @@ class ClauseReader:
             topics.add(suffix)
         elif suffix:
             group = group + Group((Item(Role.KIND, suffix, 0, 0),))
-        if act in _DOWN_TO_NOTHING and all(v.value == "100" for v in group.values if v.role is Role.LEVEL):
+        if act in _DOWN_TO_NOTHING and all(v.value == _MOST for v in group.values if v.role is Role.LEVEL):
             group = Group(tuple(i for i in group.items if i.role is not Role.LEVEL))  # "close it fully"
+        if act == "down":  # "turn it all the way down", "dim it fully"
+            group = Group(tuple(replace(i, value=_LEAST) if _is_most(i) else i for i in group.items))
         if _is_goal(act, group):
             group = Group(tuple(i for i in group.items if i.role is not Role.SLIGHT))
             topics |= {"temperature"} & set(self.phrases.topics) if act in _FEELS else set()
@@ -201,6 +205,10 @@ def _act_parts(act: str) -> tuple[str, str]:
 def replace_place(group: Group) -> Group:
     """The group without its room, which is an argument."""
     return Group(tuple(i for i in group.items if i.role not in (Role.AREA, Role.HERE)))
+
+
+def _is_most(item: Item) -> bool:
+    return item.role is Role.LEVEL and item.value == _MOST
 
 
 def _slightly(rule: ActRule, args: Mapping[str, Value], *, is_usual: bool) -> dict[str, Value] | None:

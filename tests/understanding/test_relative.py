@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agentkit.devices.adapter import Device
-from agentkit.types import Selector
+from agentkit.types import Args, Selector
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.selecting import select
 
@@ -71,3 +71,17 @@ def test_a_door_is_the_garage_door_for_who_stands_before_it_or_names_its_room(as
     view = replace(home, speaker_area="garage")
     assert reached("close the door", ask, view) == [("close_cover", "cover.garage_door")]
     assert reached("close the door in the garage", ask, home) == [("close_cover", "cover.garage_door")]
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "args"),
+    [
+        ("turn the radio all the way down", "set_volume", {"volume": 1}),
+        ("dim the desk lamp fully", "set_brightness", {"brightness": 1}),
+        ("turn the desk lamp down completely", "set_brightness", {"brightness": 1}),
+        ("turn the desk lamp all the way up", "set_brightness", {"brightness": 100}),
+        ("lower the garage door all the way", "close_cover", {}),
+    ],
+)
+def test_all_the_way_leads_where_the_verb_leads(text: str, tool: str, args: Args, ask: Ask, home: HomeView) -> None:
+    assert [(i.tool, i.args) for i in ask(text, home).intents] == [(tool, args)]
