@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("assemble", "bench", "calibrate", "dialogues", "evaluate", "host", "intake", "open_model", "startup", "state"),
     ("server",),
     ("cli",),
+    ("__main__",),
 )
 """From the bottom to the top; a module may import from its own row and from those above it in this list."""
 
@@ -41,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 def layer_of(module: str) -> int:
     """Index of the row that a module of agentkit belongs to."""
     parts = module.split(".")
-    if len(parts) == 1 or parts[1].startswith("__"):
+    if len(parts) == 1 or parts[1] == "__version__":
         return -1  # agentkit itself: only its version
     for index, names in enumerate(LAYERS):
         if parts[1] in names:

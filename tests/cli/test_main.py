@@ -16,6 +16,11 @@ from agentkit.errors import AgentKitError
 ROOT = Path(__file__).parents[2]
 
 
+def test_the_package_runs_as_a_module() -> None:
+    said = subprocess.run([sys.executable, "-m", "agentkit", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"agentkit {__version__}\n"
+
+
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"agentkit {__version__}\n"
