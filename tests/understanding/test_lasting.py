@@ -35,6 +35,7 @@ def told(until: When) -> str:
         ("en", "switch the pump on and off again in 4 minutes", "switch the pump on", "240 s"),
         ("en", "switch the pump on at 5 and off at 6", "switch the pump on at 5", "6:00"),
         ("zh", "打开水泵一刻钟", "打开水泵", "900 s"),
+        ("zh", "开一刻钟水泵", "开水泵", "900 s"),
         ("zh", "水泵开着到晚上六点", "水泵开", "18:00"),
         ("zh", "下午五点到六点打开水泵", "17:00 打开水泵", "6:00"),
         ("zh", "打开水泵，四分钟后再关掉", "打开水泵", "240 s"),
