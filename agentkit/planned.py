@@ -86,6 +86,8 @@ class Entry:
     """It was due while nothing ran, and waits for somebody to decide."""
     asked: Consent = NO_CONSENT
     """What the yes or the code was given for."""
+    is_end: bool = False
+    """It undoes what is so until then ("for an hour")."""
 
     def seconds_left(self, now: datetime) -> float:
         """Seconds until it is due, at least 0."""
@@ -135,6 +137,7 @@ def entry_to_dict(entry: Entry) -> dict[str, Any]:
         "asked": {"effects": [vars(e) for e in entry.asked.effects], "devices": list(entry.asked.devices)},
     }
     row |= {"when": None if entry.when is None else entry.when.as_dict(), "is_missed": entry.is_missed}
+    row |= {"is_end": True} if entry.is_end else {}
     return row | {"duration_s": entry.duration_s, "left_s": entry.left_s}
 
 
@@ -167,6 +170,7 @@ def entry_from_dict(row: Mapping[str, Any]) -> Entry:
         None if row.get("left_s") is None else float(row["left_s"]),
         bool(row.get("is_missed")),
         _consent_from_dict(row.get("asked") or {}),
+        bool(row.get("is_end")),
     )
 
 

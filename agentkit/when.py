@@ -16,6 +16,8 @@ MAX_SECONDS = 366 * 86_400
 class WhenKind(StrEnum):
     """How a time was said."""
 
+    NOW = "now"
+    """At once, with an end."""
     DELAY = "delay"
     AT = "at"
     RECURRING = "recurring"
@@ -43,9 +45,18 @@ class When:
     """The words that said it."""
     is_bare: bool = False
     """Only a number said it ("at nine"), which might be a value as well."""
+    until: When | None = None
+    """When it is undone: a delay counts from its beginning. None = never."""
+
+    @property
+    def start(self) -> When | None:
+        """The same without its end; None = now."""
+        return None if self.kind is WhenKind.NOW else replace(self, until=None)
 
     def due(self, now: datetime) -> datetime | None:
         """The first moment after `now` that fits. None if there is none, for example today at a time that is past."""
+        if self.kind is WhenKind.NOW:
+            return now
         if self.hour is None:
             return None if self.seconds is None else now + timedelta(seconds=self.seconds)
         found = [m for h in self._hours() for d in self._days(now) if (m := _at(now, d, h, self.minute)) and m > now]
@@ -92,8 +103,8 @@ class When:
         return text if self.day_offset is None else f"{text} +{self.day_offset}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for the store."""
-        fields = {k: getattr(self, k) for k in self.__dataclass_fields__}
+        """Plain data for the store, without the end: what undoes a command is an entry of its own."""
+        fields = {k: getattr(self, k) for k in self.__dataclass_fields__ if k != "until"}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items() if v not in (None, (), False)}
 
 
@@ -123,6 +134,35 @@ def read_spec(text: str) -> When | None:
         None if got["month"] is None else (int(got["month"]), int(got["day"])),
         text,
     )
+
+
+def end_of(start: When | None, until: When, now: datetime) -> tuple[When, datetime] | None:
+    """When what begins at `start` (None = now) is undone: by which rule, and the first time. None if never.
+
+    A time without a day is the first one after the beginning; what repeats ends at the same time after each beginning.
+    """
+    begins = now if start is None else start.due(now)
+    if begins is None:
+        return None
+    has_day = until.day_offset is not None or bool(until.weekdays) or until.month_day is not None
+    ends = until.due(now if has_day else begins)
+    if ends is None or ends <= begins:
+        return None
+    if start is not None and start.kind is WhenKind.RECURRING:
+        rule = _recurring_end(start, begins, ends)
+        return None if rule is None or has_day else (rule, ends)
+    if until.kind is WhenKind.DELAY and (start is None or start.kind is WhenKind.DELAY):
+        return When(WhenKind.DELAY, (ends - now).total_seconds()), ends
+    return When(WhenKind.AT, hour=ends.hour, minute=ends.minute), ends
+
+
+def _recurring_end(start: When, begins: datetime, ends: datetime) -> When | None:
+    """The rule of the end; None if it would not come before the next beginning, or at no whole minute."""
+    n_days = (ends.date() - begins.date()).days
+    if start.hour is None or ends.second or ends - begins >= timedelta(days=1):
+        return None
+    days = tuple(sorted((d - 1 + n_days) % 7 + 1 for d in start.weekdays))
+    return When(WhenKind.RECURRING, hour=ends.hour, minute=ends.minute, weekdays=days)
 
 
 def when_from_dict(row: Mapping[str, Any]) -> When:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from agentkit.when import When, WhenKind, read_spec, when_from_dict
+from agentkit.when import When, WhenKind, end_of, read_spec, when_from_dict
 
 THURSDAY_NOON = datetime(2026, 1, 15, 12, 0)
 
@@ -69,3 +69,36 @@ def test_plain_data_and_back_is_the_same() -> None:
         when = read_spec(spec)
         assert when is not None
         assert when_from_dict(when.as_dict()) == when
+
+
+@pytest.mark.parametrize(
+    ("start", "until", "ends"),
+    [
+        (None, When(WhenKind.DELAY, 600), "2026-01-15 12:10"),
+        (None, When(WhenKind.AT, hour=9, is_half_open=True), "2026-01-15 21:00"),
+        (When(WhenKind.DELAY, 3600), When(WhenKind.DELAY, 600), "2026-01-15 13:10"),
+        (When(WhenKind.AT, hour=20), When(WhenKind.AT, hour=10, is_half_open=True), "2026-01-15 22:00"),
+        (When(WhenKind.AT, hour=22), When(WhenKind.AT, hour=6), "2026-01-16 06:00"),
+        (When(WhenKind.AT, hour=8, day_offset=1), When(WhenKind.AT, hour=10), "2026-01-16 10:00"),
+        (When(WhenKind.AT, hour=8, day_offset=1), When(WhenKind.AT, hour=20, day_offset=0), None),
+        (None, When(WhenKind.AT, hour=9, day_offset=0), None),
+    ],
+)
+def test_an_end_comes_after_its_beginning(start: When | None, until: When, ends: str | None) -> None:
+    found = end_of(start, until, THURSDAY_NOON)
+    assert (found and found[1].isoformat(sep=" ", timespec="minutes")) == ends
+
+
+def test_what_repeats_ends_after_each_beginning() -> None:
+    mondays = When(WhenKind.RECURRING, hour=23, minute=50, weekdays=(1, 7))
+    found = end_of(mondays, When(WhenKind.DELAY, 1200), THURSDAY_NOON)
+    assert found is not None
+    assert (found[0].spec(), found[1].day) == ("00:10 every 1,2", 19)
+    assert end_of(mondays, When(WhenKind.DELAY, 90), THURSDAY_NOON) is None
+    assert end_of(When(WhenKind.RECURRING, 3600), When(WhenKind.DELAY, 60), THURSDAY_NOON) is None
+
+
+def test_the_end_is_no_part_of_what_is_kept() -> None:
+    when = When(WhenKind.AT, hour=20, until=When(WhenKind.DELAY, 60))
+    assert when_from_dict(when.as_dict()) == when.start
+    assert When(WhenKind.NOW, until=when).start is None

@@ -14,6 +14,7 @@ from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.failures import named_as_stopped, not_run
+from agentkit.agent.holding import Hold, Holder
 from agentkit.agent.kept_tools import KEPT_TOOLS
 from agentkit.agent.memory import Done, Memory, reached, told_entries
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
@@ -24,11 +25,12 @@ from agentkit.agent.resolve import Resolved, Step
 from agentkit.agent.scene_guard import Judge, consent
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.settling import settled
+from agentkit.agent.speaker import Speaker as Speaker
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
 from agentkit.agent.undo import RESTORE, RESTORE_TOOL
 from agentkit.devices.view import View
 from agentkit.errors import ScheduleError
-from agentkit.planned import NO_CONSENT, Consent, Entry
+from agentkit.planned import Entry, EntryChange
 from agentkit.policy_rules import PolicyRule, Verdict
 from agentkit.types import ActionResult, Outcome, Status
 from agentkit.understanding.home_view import HomeView
@@ -37,23 +39,6 @@ from agentkit.when import When
 
 MANY = 4
 """More devices than this are counted in the question before a risky action; the risky ones are named."""
-
-
-@dataclass(frozen=True)
-class Speaker:
-    """Who wants something: what the policy and the tools of the home may look at."""
-
-    user: str | None = None
-    source: str = "cli"
-    language: str = "en"
-    is_confirmed: bool = False
-    """The risky part was asked about and answered with yes."""
-    has_pin: bool = False
-    """The code was given."""
-    asked: Consent = NO_CONSENT
-    """What the yes or the code was given for."""
-    session: str = "default"
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,16 +61,21 @@ class Acting(Asker):
         """The app's tools and those that put things back or are about entries, which nobody can ask for by name."""
         return {**self.tools, **KEPT_TOOLS, RESTORE: RESTORE_TOOL}
 
+    @property
+    def holder(self) -> Holder:
+        """What plans the end of what is done for a while."""
+        decide, masked = self.executor.decide_all, self.pin.masked
+        return Holder(self.tools, self.known, decide, self.schedule, self.replies, self.now, masked)
+
     def perform(self, turn: Turn, meant: Answered) -> End:
         """Ask what is unclear, refuse what cannot be, wait for a yes where the policy wants one, else run."""
+        start = None if meant.when is None else meant.when.start
         with turn.timed("resolve"):
             bound = bind(meant.intents, turn.view, self.known)
-            if meant.when is None and bound.question is not None:
+            if start is None and bound.question is not None:
                 judged = self.judge(turn.utterance.user, turn.utterance.source).of
                 bound = settled(bound, turn.view, self.tools, self.executor.decide_all, judged)
-            turn.calls = (
-                bound.calls(is_running=False) if meant.when is None else (planned_call(bound, meant.when, None),)
-            )
+            turn.calls = bound.calls(is_running=False) if start is None else (planned_call(bound, start, None),)
         question = meant.question or bound.question
         if question is not None:
             return self._ask(turn, question, meant)
@@ -94,27 +84,45 @@ class Acting(Asker):
             return End(Outcome.REFUSED, refused)
         if bound.n_moved > self.max_actions:
             return End(Outcome.REFUSED, (Sentence("refused.too_many", {"n": bound.n_moved}),))
+        hold = self.holder.foresee(turn, bound, meant)
+        if isinstance(hold, End):
+            return hold
         with turn.timed("policy"):
-            ruling = self._judge(turn, bound.steps, meant)
+            ruling = self._judge(turn, _all_steps(bound, hold), meant)
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
-        if meant.when is not None:
-            return self._later(turn, bound, meant, meant.when, ruling)
+        if start is not None:
+            return self._later(turn, bound, meant, start, ruling, hold)
         if turn.utterance.is_dry_run:
             results = tuple(not_run(step) for step in bound.steps)
-            return End(Outcome.ANSWER, refused, results, bound.failures)
+            ending = () if hold is None else self.holder.told(turn, hold)
+            return End(Outcome.ANSWER, (*refused, *ending), results, bound.failures)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
-            return self._confirm(turn, bound, meant, ruling)
+            return self._confirm(turn, bound, meant, ruling, hold)
+        try:
+            return self._run(turn, bound, meant, refused, hold)
+        except ScheduleError as err:
+            turn.why.append(str(err))
+            return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
+
+    def _run(self, turn: Turn, bound: Bound, meant: Answered, refused: tuple[Sentence, ...], hold: Hold | None) -> End:
+        """Run now, and plan the end if there is one. Raises ScheduleError; nothing has run then."""
         turn.calls = bound.calls(is_running=True)
         said = turn.utterance
         given = (meant.is_confirmed, meant.has_pin, meant.asked)
         speaker = Speaker(said.user, said.source, turn.language, *given, said.session, said.text)
         journal: list[Moved] = []
+        entry = None if hold is None else self.holder.reserve(turn, hold, meant)
         with turn.timed("execute"):
             results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted)
-        self._remember(turn, bound, results, journal, meant)
-        sentences = (*refused, *meant.notes)
-        return End(outcome_of(results, bound.failures, self.known), sentences, results, bound.failures)
+        outcome = outcome_of(results, bound.failures, self.known)
+        ending: tuple[Sentence, ...] = ()
+        if hold is not None:
+            hold, entry = self.holder.settle(turn, bound, meant, entry, results, journal)
+            turn.calls += (hold.call,) if hold is not None and hold.steps else ()
+            ending = () if outcome is Outcome.FAILED else self.holder.told(turn, hold)
+        self._remember(turn, bound, results, journal, meant, entry)
+        return End(outcome, (*refused, *meant.notes, *ending), results, bound.failures)
 
     def judge(self, user: str | None, source: str) -> Judge:
         """The policy as it holds for a speaker."""
@@ -122,7 +130,7 @@ class Acting(Asker):
 
     def perform_planned(self, entry: Entry, view: HomeView) -> End:
         """Carry out what was planned: understood and bound then, judged and verified now."""
-        bound = bind(entry.intents, view, self.tools)
+        bound = bind(entry.intents, view, self.known)
         refused = tuple(Sentence(r.reply_key, r.values) for r in bound.refusals)
         if bound.question is not None or not bound.steps:
             return End(Outcome.FAILED, refused or (Sentence("failed.not_found"),), (), bound.failures)
@@ -134,9 +142,9 @@ class Acting(Asker):
         given = (entry.is_confirmed, entry.has_pin, entry.asked)
         speaker = Speaker(entry.user, entry.source, entry.language, *given, entry.session, entry.text)
         results = self._execute(bound.steps, view, speaker)
-        return End(outcome_of(results, bound.failures, self.tools), refused, results, bound.failures)
+        return End(outcome_of(results, bound.failures, self.known), refused, results, bound.failures)
 
-    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, ruling: Ruling) -> End:
+    def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, ruling: Ruling, hold: Hold | None) -> End:
         """Plan instead of running; what cannot be planned is refused by its reason."""
         now = self.now()
         if bound.refusals:
@@ -149,20 +157,25 @@ class Acting(Asker):
         if due is None:
             return End(Outcome.REFUSED, (Sentence("refused.not_yet", {"kind": "past"}),))
         turn.calls = (planned_call(bound, when := when.settled(now), due),)
+        turn.calls += () if hold is None else (hold.call,)
         if ruling.verdict in (Verdict.CONFIRM, Verdict.PIN):
-            return self._confirm(turn, bound, meant, ruling)
-        sentence = planned_sentence(self.replies, turn, bound, when, due, now)
+            return self._confirm(turn, bound, meant, ruling, hold)
+        told = [planned_sentence(self.replies, turn, bound, when, due, now)]
+        told += () if hold is None else self.holder.told(turn, hold)
         if turn.utterance.is_dry_run:
-            return End(Outcome.ANSWER, (sentence,))
+            return End(Outcome.ANSWER, tuple(told))
         try:
             entry = new_entry(turn, bound, meant, when, due, now)
-            kept = self.schedule.add(replace(entry, text=self.pin.masked(entry.text)))
+            text = entry.text if hold is None else self.replies.describe(turn.language, bound.actions, turn.view)
+            entries = [replace(entry, text=self.pin.masked(text))]
+            entries += () if hold is None else (self.holder.entry(turn, hold, meant),)
+            kept = self.schedule.apply([EntryChange(one) for one in entries])
         except ScheduleError as err:
             turn.why.append(str(err))
             return End(Outcome.FAILED, (Sentence("failed.not_saved"),))
         said = turn.utterance
-        self.memory.keep(said.session, said.user, (), [], entries=(kept.id,), is_new=True)
-        return End(Outcome.SCHEDULED, (sentence,))
+        self.memory.keep(said.session, said.user, (), [], entries=(e.id for e in kept), is_new=True)
+        return End(Outcome.SCHEDULED, tuple(told))
 
     def perform_direct(
         self,
@@ -207,30 +220,44 @@ class Acting(Asker):
         pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
         return self.wait(turn, pending, Sentence(question.reply_key, question.values))
 
-    def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling) -> End:
-        actions = (*bound.actions, *ruling.actions)
+    def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling, hold: Hold | None) -> End:
+        actions = (*bound.actions, *(ruling.actions if hold is None else ()))
         guarded = {*ruling.device_ids, *(a.device_id for a in ruling.actions if a.device_id)}
         apart = guarded if len({a.device_id for a in actions}) > MANY else ()
         action = self.replies.describe(turn.language, actions, turn.view, apart)
         values: dict[str, Any] = {"action": action, "n": bound.n_moved}
-        text, said = meant.text or turn.utterance.text, turn.utterance
-        asked = consent(bound.steps, ruling, turn.view)
-        if meant.when is not None:
-            values |= times(meant.when, meant.when.due(self.now()), self.now())
-        if ruling.verdict is Verdict.PIN:
-            pending = Pending(Wanted.PIN, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
-            has_time = meant.when is not None and self.replies.has(turn.language, "planned.pin")
-            key = "planned.pin" if has_time else "ask.pin"
-            return self.ask_pin(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
+        start, now = None if meant.when is None else meant.when.start, self.now()
+        values |= {} if start is None else times(start, start.due(now), now)
+        values |= {} if hold is None else self.holder.asked(turn, hold, ruling.actions, values, apart)
+        asked = consent(_all_steps(bound, hold), ruling, turn.view)
+        is_pin = ruling.verdict is Verdict.PIN
+        pending = Pending(Wanted.PIN if is_pin else Wanted.YES_OR_NO, bound.pinned(), turn.language)
+        pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked)
+        pending = replace(pending, text=meant.text or turn.utterance.text)
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
-        key = key if meant.when is None else "planned.confirm"
-        pending = Pending(Wanted.YES_OR_NO, bound.pinned(), turn.language, said.user, when=meant.when, text=text)
-        return self.wait(turn, replace(pending, asked=asked), Sentence(key, values), meant.notes)
+        if hold is not None:
+            key = "planned.pin_back" if is_pin else "planned.confirm_back"
+        elif is_pin:
+            has_time = start is not None and self.replies.has(turn.language, "planned.pin")
+            key = "planned.pin" if has_time else "ask.pin"
+        elif start is not None:
+            key = "planned.confirm"
+        ask = self.ask_pin if is_pin else self.wait
+        return ask(turn, pending, Sentence(key, values), meant.notes)
 
     def _remember(
-        self, turn: Turn, bound: Bound, results: Sequence[ActionResult], journal: Sequence[Moved], meant: Answered
+        self,
+        turn: Turn,
+        bound: Bound,
+        results: Sequence[ActionResult],
+        journal: Sequence[Moved],
+        meant: Answered,
+        end: Entry | None,
     ) -> None:
-        """Keep what was done or answered, as intents and ids; what a correction put back is over and done with."""
+        """Keep what was done or answered, as intents and ids; what a correction put back is over and done with.
+
+        `end`: what was planned to undo it.
+        """
         bindings = [*zip(bound.intents, bound.found, strict=True)]
         pairs = [(i, f) for i, f in bindings if isinstance(f, Resolved)][meant.n_back :]
         tried = [Done(intent, found.device_ids) for intent, found in pairs]
@@ -239,7 +266,7 @@ class Acting(Asker):
         moved = [m for m in journal if m.before.id not in back]
         is_asking = all(step.tool.is_query for step in bound.steps)
         said = turn.utterance
-        entries, is_new = told_entries(results)
+        entries, is_new = told_entries(results) if end is None else ((end.id,), True)
         moved_now = None if is_asking else moved
         kept = (said.session, said.user, done or tried, moved_now)
         self.memory.keep(*kept, entries=entries, is_new=is_new, is_further=meant.is_further)
@@ -262,4 +289,10 @@ class Acting(Asker):
         )
         with self.unlocked():
             results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
+        self.holder.fulfil(results, view)
         return tuple(named_as_stopped(result, stopped) for result in results)
+
+
+def _all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
+    """What runs, and what undoes it: one question is about both."""
+    return (*bound.steps, *(() if hold is None else hold.steps))

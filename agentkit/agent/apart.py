@@ -42,7 +42,11 @@ def _is_plain(acting: Acting, turn: Turn, part: Answered) -> bool:
         return False
     if part.when is not None and part.when.due(acting.now()) is None:
         return False
-    ruling = acting.judge(turn.utterance.user, turn.utterance.source).of(bound.steps, turn.view)
+    hold = acting.holder.foresee(turn, bound, part)
+    if isinstance(hold, End):
+        return False
+    steps = (*bound.steps, *(() if hold is None else hold.steps))
+    ruling = acting.judge(turn.utterance.user, turn.utterance.source).of(steps, turn.view)
     return ruling.verdict is Verdict.ALLOW
 
 

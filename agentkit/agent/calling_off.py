@@ -38,6 +38,8 @@ def read_called_off(
     if _is_stop(turn, words) and not _spoken_of(turn, acting, is_new=True):
         return None  # there may be something that moves
     new = _spoken_of(turn, acting, is_new=True)
+    if len(new) == 1 and new[0].is_end and _is_whole(turn, words.talk.stays, words):
+        return _cancelling(new)
     if len(new) == 1 and (corrected := retimed(turn, acting, new[0], words)):
         return corrected
     spoken = _spoken_of(turn, acting)
@@ -176,8 +178,13 @@ def _is_stop(turn: Turn, words: Words) -> bool:
 
 def _is_bare(turn: Turn, words: Words) -> bool:
     """Whether a verb of calling off stands alone ("cancel"), which is plainer than "never mind"."""
+    return _is_whole(turn, words.talk.cancel_alone, words)
+
+
+def _is_whole(turn: Turn, listed: Sequence[str], words: Words) -> bool:
+    """Whether a text is one of these and nothing else."""
     said = fold(turn.text.text, words)
-    return any(fold(w, words) == said for w in words.talk.cancel_alone)
+    return any(fold(w, words) == said for w in listed)
 
 
 def _is_verb(text: str, words: Words) -> bool:

@@ -15,14 +15,15 @@ from dataclasses import dataclass, replace
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
-from agentkit.agent.calling_off import just_planned, planned_now, read_called_off
+from agentkit.agent.calling_off import just_planned, read_called_off
 from agentkit.agent.dialogue import Answered, Pending, Wanted
+from agentkit.agent.ending import also_then, undone, with_end
 from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.memory import Done, spoken_of
 from agentkit.agent.other_one import read_other_one
 from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
-from agentkit.agent.retiming import retargeted, same_time
+from agentkit.agent.retiming import retargeted
 from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
@@ -62,28 +63,28 @@ class FollowUps:
             called_off = Answered(is_cancelled=True, why="the question was waved away")
             if dropped is not None:
                 return called_off
-            return planned_now(turn, self.acting) or self._undo(turn)
+            return undone(turn, self.acting, self._undo)
         if asks_what_was_missed(turn, self.acting, talk):
             return told_missed(turn, self.acting)
         if dropped is None and (ended := read_called_off(turn, self.acting, words, self._undo)):
             return ended
         done = self._done(turn)
-        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
-            return other
         entry = just_planned(turn, self.acting) if dropped is None else None
+        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
+            return with_end(other, entry, self.acting, is_instead=True)
         planned = None if entry is None else retargeted(turn, self.acting, entry, words, self._like)
         if found := planned or self._corrected(turn, done, dropped):
-            return found
+            return with_end(found, entry, self.acting, is_instead=True)
         if dropped is None and said & {fold(w, words) for w in talk.again}:
             once_more = tuple(_pinned(d) for d in done if d.intent.tool)
             nothing = End(Outcome.REFUSED, (Sentence("refused.nothing_to_repeat"),))
             return Answered(once_more, why="the last turn once more") if once_more else nothing
         if not done:
-            return self._also_then(turn) if dropped is None else None
+            return also_then(turn, self.acting, entry, self._also)
         if said & {fold(w, words) for w in talk.more}:
             more = tuple(_pinned(d) for d in done if _STEP in d.intent.args)
             return Answered(more, why="more of the last change") if more else None
-        return self._also(turn, done)
+        return with_end(self._also(turn, done), entry, self.acting, is_instead=False)
 
     def retarget(self, turn: Turn, pending: Pending) -> Answered | None:
         """Read a device or place as what the pronoun of the pending sentence meant.
@@ -253,15 +254,6 @@ class FollowUps:
             if like := self._like(turn, rest, done[0]):
                 return Answered(like, is_further=True, why="the last turn for more devices")
         return None
-
-    def _also_then(self, turn: Turn) -> Answered | None:
-        """What was just planned, for more devices at the same time."""
-        entry = just_planned(turn, self.acting)
-        if entry is None or len(entry.intents) != 1:
-            return None
-        base = Done(entry.intents[0], entry.intents[0].selector.device_ids)
-        found = self._also(turn, (base,))
-        return None if found is None else replace(found, when=same_time(entry, self.acting.now()))
 
     def _like(self, turn: Turn, rest: str, base: Done) -> tuple[Intent, ...]:
         """The last intent for other devices; empty if the rest names none, or names more than devices."""

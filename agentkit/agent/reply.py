@@ -81,10 +81,7 @@ class Replies:
 
         Devices that are named `apart` do not disappear in the number of the others, nor in one of their own.
         """
-        groups = _group(
-            actions,
-            lambda a: (a.device_id in apart, a.tool, tuple(sorted((k, str(v)) for k, v in a.args.items()))),
-        )
+        groups = _group(actions, lambda a: (a.device_id in apart, a.tool, self._said_args(language, a)))
         n_named = int(self._words[language].grammar.get("at_most_named", 4))
         parts = []
         for same in (part for group in groups for part in _named(group, apart, n_named)):
@@ -92,6 +89,12 @@ class Replies:
             keys = (k for k in (f"do.{same[0].tool}", "do.other") if self.has(language, k))
             parts.append(next((said for k in keys if (said := self._sentence(language, k, values, home))), ""))
         return self._words[language].join_clauses(parts)
+
+    def _said_args(self, language: str, action: Action) -> tuple[tuple[str, str], ...]:
+        """The arguments by which the sentences of an action differ."""
+        entry = self._texts[language].get(f"do.{action.tool}") or self._texts[language].get("do.other") or {}
+        used = {name for options in entry.values() for text in options for name in placeholders(text)}
+        return tuple(sorted((k, str(v)) for k, v in action.args.items() if k in used))
 
     def compose(self, language: str, results: Sequence[ActionResult], home: HomeView) -> str:
         """Say what became of every action: one sentence per tool, outcome and value."""

@@ -16,10 +16,11 @@ from agentkit.agent.turn import Turn
 from agentkit.planned import Entry, EntryKind
 from agentkit.types import Intent
 from agentkit.understanding.durations import find_durations
+from agentkit.understanding.holding import read_end
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
-from agentkit.when import When, WhenKind
+from agentkit.when import When, WhenKind, end_of
 
 Like = Callable[[Turn, str, Done], tuple[Intent, ...]]
 """The intent of something done, for other devices that a text names; empty if it names none."""
@@ -35,6 +36,7 @@ def retimed(turn: Turn, acting: Acting, entry: Entry, words: Words) -> Answered 
     for rest in _said_instead(turn, words):
         seconds = _by_length(rest, entry, words)
         seconds = _by_clock(rest, entry, words, now) if seconds is None else seconds
+        seconds = _by_end(rest, entry, words, now) if seconds is None else seconds
         if seconds is not None:
             args = {"ids": entry.id, "seconds": plain(seconds), **named_anew(turn, acting, entry)}
             return Answered((Intent(SHIFT_ENTRIES, args),), why="corrects the time of what was just planned")
@@ -43,7 +45,7 @@ def retimed(turn: Turn, acting: Acting, entry: Entry, words: Words) -> Answered 
 
 def retargeted(turn: Turn, acting: Acting, entry: Entry, words: Words, like: Like) -> Answered | None:
     """The command for the devices that a text names instead, in the place of the entry; None if it names none."""
-    if len(entry.intents) != 1:
+    if len(entry.intents) != 1 or entry.is_end:
         return None
     base = Done(entry.intents[0], entry.intents[0].selector.device_ids)
     for rest in _said_instead(turn, words):
@@ -105,6 +107,13 @@ def _by_length(rest: str, entry: Entry, words: Words) -> float | None:
         return None
     unit = next(u for u in _UNITS if (before >= u and before % u == 0) or u == 1)
     return float(numbers[0].value) * unit - before
+
+
+def _by_end(rest: str, entry: Entry, words: Words, now: datetime) -> float | None:
+    """How much later the end is that is all of a text ("until eleven")."""
+    until = read_end(rest.strip(_EDGES), words.time) if entry.is_end else None
+    ends = None if until is None else end_of(None, until, now)
+    return None if ends is None or entry.due is None else round((ends[1] - entry.due).total_seconds())
 
 
 def _by_clock(rest: str, entry: Entry, words: Words, now: datetime) -> float | None:

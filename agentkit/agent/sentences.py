@@ -27,10 +27,12 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
     "say": frozenset({"type", "said"}),
-    "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left"},
+    "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left", "start", "back"},
 }
 PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
 """Sentences of an app that can do things later."""
+HOLDING = ("planned.back_at", "planned.nothing_back", "planned.confirm_back", "planned.pin_back", "refused.unread")
+"""Sentences of an app that can do things for a while."""
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "done": ("other",),
     "do": ("other",),
@@ -82,6 +84,7 @@ def check_sentences(
     wanted = {f"{group}.{name}" for group, names in _REQUIRED.items() for name in names}
     if any(key.startswith("planned.") for key in sentences):
         wanted |= {f"planned.{name}" for name in PLANNED}
+    wanted |= set(HOLDING) if "planned.back" in sentences else set()
     wanted |= {f"done.{t.name}" for t in tools.values() if not t.is_query}
     if missing := sorted(wanted - set(sentences)):
         raise ConfigError(f"no sentence for {', '.join(missing)}; add one", path=path, key=missing[0])

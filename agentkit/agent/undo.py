@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentkit.agent.execute import Moved
@@ -53,13 +53,7 @@ RESTORE_TOOL = Tool(
 
 def plan_undo(moved: Sequence[Moved], view: HomeView, tools: Mapping[str, Tool], decide: Decide) -> Undo:
     """Find the intents that put back a turn's changes, the last first; per device what it was at first counts."""
-    first: dict[str, Moved] = {}
-    changed: dict[str, dict[str, None]] = {}
-    for one in moved:
-        first.setdefault(one.before.id, one)
-        keys = changed.setdefault(one.before.id, {})
-        keys.update(dict.fromkeys(one.change.attributes))
-        keys.update({"": None} if one.change.state is not None else {})
+    first, changed = _at_first(moved)
     intents: list[Intent] = []
     stuck: list[str] = []
     for device_id in reversed(first):
@@ -74,6 +68,45 @@ def plan_undo(moved: Sequence[Moved], view: HomeView, tools: Mapping[str, Tool],
         else:
             intents.append(intent)
     return Undo(tuple(intents), tuple(stuck))
+
+
+def plan_back(moved: Sequence[Moved], tools: Mapping[str, Tool], decide: Decide) -> Undo:
+    """Find the intents that bring back, some time after a turn, what its changes replace.
+
+    What was so before needs none; a value that nobody could read before is stuck.
+    """
+    first, changed = _at_first(moved)
+    intents: list[Intent] = []
+    stuck: list[str] = []
+    for device_id, one in first.items():
+        before, keys = one.before, changed[device_id]
+        changes = [m.change for m in moved if m.before.id == device_id]
+        state = next((c.state for c in reversed(changes) if c.state is not None), None)
+        becomes = Change(state, {k: v for c in changes for k, v in c.attributes.items()})
+        wanted = Change(before.state if "" in keys else None, {k: before.attributes.get(k) for k in keys if k})
+        if is_so(before, becomes):
+            continue
+        is_told = state is not None and before.state is not None and not same(before.state, state)
+        is_told = is_told or any(v is not None for v in wanted.attributes.values())
+        after = replace(before, state=state or before.state, attributes={**before.attributes, **becomes.attributes})
+        intent = _intent(wanted, after, one.tool, tools, decide) if is_told else None
+        if intent is None:
+            stuck.append(device_id)
+        else:
+            intents.append(intent)
+    return Undo(tuple(intents), tuple(stuck))
+
+
+def _at_first(moved: Sequence[Moved]) -> tuple[dict[str, Moved], dict[str, dict[str, None]]]:
+    """Per device its first change and the names of all that was changed ("" for the state)."""
+    first: dict[str, Moved] = {}
+    changed: dict[str, dict[str, None]] = {}
+    for one in moved:
+        first.setdefault(one.before.id, one)
+        keys = changed.setdefault(one.before.id, {})
+        keys.update(dict.fromkeys(one.change.attributes))
+        keys.update({"": None} if one.change.state is not None else {})
+    return first, changed
 
 
 def _alike(change: Change, device: Device, tools: Mapping[str, Tool], decide: Decide) -> tuple[Tool, ...]:

@@ -14,6 +14,7 @@ from agentkit.understanding.choosing import is_complete, is_question, reached_by
 from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.evidence import acts_of
 from agentkit.understanding.guard import guard
+from agentkit.understanding.holding import find_lasting
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, without_frames
@@ -42,6 +43,12 @@ class _Clause:
     """It is about a timer or an alarm, which has its own time."""
     is_reminder: bool
     """What follows may be what to be reminded of."""
+    is_lasting: bool = False
+    """Its time is but an end ("for ten minutes"), which says nothing about what follows."""
+    is_countdown: bool = False
+    """It is about a timer, which goes on beside what is done now; an alarm may be the hour of what follows."""
+    is_ending: bool = False
+    """It ends something, which a timer before it may be meant for."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,8 @@ class ClauseSplitter:
             return _NOTHING
         if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
             clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
-        found = _NOTHING if _is_unclear(clauses) else self._read(text, clauses)
+        is_then = any(p.search(text.text) for p in self.words.time.frames.get("after", ()))
+        found = _NOTHING if _is_unclear(clauses, is_then=is_then) else self._read(text, clauses)
         return _unclear(text) if found.kind is Kind.NONE else found
 
     def unshared(self, text: Normalised, found: Understanding, phrases: PhraseMap) -> Understanding:
@@ -150,8 +158,13 @@ class ClauseSplitter:
         when = find_when(text, self.words.time)
         noun = Reading(plain_text(text))
         is_timer = take_noun(noun, self.words.timers) and noun.kind != "plan"
-        is_timed = when.when is not None or when.problem is not None
-        return _Clause(text, _says_now(text, self.words), is_timed, _leads(when, text), is_timer, noun.is_reminder)
+        lasting = find_lasting(text, self.words.time)
+        rest = None if lasting is None or is_timer else find_when(lasting.rest, self.words.time)
+        is_lasting = rest is not None and rest.when is None
+        is_timed = when.when is not None or when.problem is not None or lasting is not None
+        is_ending = any(p.search(text) for p in self.words.time.frames.get("ending", ()))
+        kinds = (is_timer, noun.is_reminder, is_lasting, is_timer and noun.kind == "timer", is_ending)
+        return _Clause(text, _says_now(text, self.words), is_timed, _leads(when, text), *kinds)
 
     def _read(self, text: Normalised, clauses: Sequence[_Clause]) -> Understanding:
         found: list[Understanding] = []
@@ -207,16 +220,23 @@ def _needs_split(clauses: Sequence[_Clause]) -> bool:
     others = [c for c in clauses if not c.is_timer]
     is_later = any(c.has_time_first for c in clauses[1:] if not c.is_timer)
     is_mixed = bool(timed) and any(c.is_now for c in clauses if not c.is_timed)
-    return is_later or is_mixed or len(timed) > 1 or 0 < len(others) < len(clauses)
+    is_held = any(c.is_lasting for c in timed)
+    return is_later or is_mixed or is_held or len(timed) > 1 or 0 < len(others) < len(clauses)
 
 
-def _is_unclear(clauses: Sequence[_Clause]) -> bool:
-    """Whether a time may hold for a neighbour: one behind it, or one before it that does not lead its clause."""
+def _is_unclear(clauses: Sequence[_Clause], *, is_then: bool) -> bool:
+    """Whether a time may hold for a neighbour: one behind it, or one before it that does not lead its clause.
+
+    An end, and a timer beside what ends nothing, hold for no clause behind them, unless that is to come after them.
+    """
     for n, clause in enumerate(clauses):
         if clause.is_timed or clause.is_now or clause.is_timer:
             continue
         before, after = clauses[:n], [c for c in clauses[n + 1 :] if c.is_timed and not c.is_timer]
-        if any(c.is_timed or c.is_timer for c in before) or any(not c.has_time_first for c in after):
+        is_apart = {id(c) for c in before if c.is_lasting or (c.is_countdown and not clause.is_ending)}
+        if any((c.is_timed or c.is_timer) and (is_then or id(c) not in is_apart) for c in before):
+            return True
+        if any(not c.has_time_first for c in after):
             return True
     return False
 

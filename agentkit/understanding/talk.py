@@ -73,6 +73,8 @@ class Talk:
     """Frames around another time for what was just planned ("make it …"); group "rest"."""
     cancel_alone: tuple[str, ...] = ()
     """Whole utterances that call off what was just done too; the other words of `cancel` only call off a plan."""
+    stays: tuple[str, ...] = ()
+    """Whole utterances that call off the end of what was just done for a while ("leave it on")."""
     holds: Patterns = ()
     """Whole utterances that neither answer an open question nor drop it ("wait", "are you sure")."""
     doubts: Patterns = ()

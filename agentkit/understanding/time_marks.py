@@ -66,8 +66,8 @@ class Sentence:
         return "".join(next(marks).text if c in MARKS else c for c in (self.text if text is None else text))
 
 
-def marked(text: str, words: TimeWords, *, is_time: bool = False) -> Sentence:
-    """Replace every time in a sentence by a mark; with `is_time` a number alone may be one."""
+def marked(text: str, words: TimeWords, *, is_time: bool = False, is_end: bool = False) -> Sentence:
+    """Replace every time in a sentence by a mark; with `is_time` a number alone may be one, with `is_end` an end."""
     sentence = Sentence(text)
     _mark(sentence, words.dates, DATE, lambda m: _date(m, words))
     for days, offset, part in sorted(words.days, key=lambda row: -len(row[0].pattern)):
@@ -78,7 +78,7 @@ def marked(text: str, words: TimeWords, *, is_time: bool = False) -> Sentence:
             sentence.put(duration.start, duration.end, DURATION, duration.seconds)
     for pattern, numbers, is_plural in words.weekdays:
         _mark(sentence, (pattern,), WEEKDAYS if is_plural else WEEKDAY, lambda m, d=numbers: d)  # type: ignore[misc]
-    weak = (*words.weak_clocks, *(words.bare_clocks if is_time else ()))
+    weak = (*words.weak_clocks, *(words.bare_clocks if is_time else ()), *(words.end_clocks if is_end else ()))
     _mark(sentence, weak, CLOCK, lambda m: _bare(_clock(m, words)))
     return sentence
 

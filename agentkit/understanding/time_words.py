@@ -31,7 +31,7 @@ Patterns = tuple[re.Pattern[str], ...]
 _TABLES = ("units", "amounts", "parts", "days", "weekdays")
 _FRAMES = ("frames", "refused")
 _CLOCKS = ("clocks", "weak_clocks", "dates")
-_BARE = "bare_clocks"
+_BARE, _ENDS = "bare_clocks", "end_clocks"
 _CLOCK_TIME = Scalar("a time such as 12:00", lambda x: re.fullmatch(r"\d{1,2}:\d\d", str(x)) is not None)
 _SHAPE = Keys(
     {
@@ -39,6 +39,8 @@ _SHAPE = Keys(
         **dict.fromkeys(_FRAMES, MapOf(PATTERNS)),
         **dict.fromkeys(_CLOCKS, PATTERNS),
         _BARE: PATTERNS,
+        _ENDS: PATTERNS,
+        "stays": MapOf(PATTERNS),
         **dict.fromkeys(("months", "halves", "joiners", "counters", "plural_weekdays"), WORDS),
         "fixed": MapOf(_CLOCK_TIME),
     },
@@ -62,6 +64,10 @@ class TimeWords:
     weak_clocks: Patterns = ()
     bare_clocks: Patterns = ()
     """Numbers that are a time only where nothing but a time can be meant: in an alarm, or as the answer to "when"."""
+    end_clocks: Patterns = ()
+    """Numbers that are a time only as the end of something ("until ten")."""
+    stays: Mapping[str, Patterns] = field(default_factory=dict)
+    """Word → what means it where an end is told ("leave it on until ten" is to keep it on)."""
     days: tuple[tuple[re.Pattern[str], int, str | None], ...] = ()
     weekdays: tuple[tuple[re.Pattern[str], tuple[int, ...], bool], ...] = ()
     """Pattern, days, and whether the word is a plural, which says "every" by itself."""
@@ -116,6 +122,8 @@ def read_time_words(raw: Mapping[str, Any]) -> TimeWords:
         clocks=_compile(raw["clocks"], fill),
         weak_clocks=_compile(raw["weak_clocks"], fill),
         bare_clocks=_compile(raw.get(_BARE) or (), fill),
+        end_clocks=_compile(raw.get(_ENDS) or (), fill),
+        stays={str(word): _compile(found, fill) for word, found in (raw.get("stays") or {}).items()},
         days=tuple(_day(key, found) for key, found in raw["days"].items()),
         weekdays=tuple(row for key, found in raw["weekdays"].items() for row in _weekday(key, found, plural)),
         dates=_compile(raw["dates"], fill),

@@ -24,6 +24,8 @@ from agentkit.devices.adapter import Change, Device
 from agentkit.errors import AppError
 from agentkit.planned import EntryChange
 
+BEFORE = "before"
+"""In `undone_by`: what the device was before is put back."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -92,6 +94,10 @@ class Tool:
     """Arguments of which a call needs one; the first is asked for."""
     takes_home: bool = False
     """Its function is also given the home, by the name `home`, beside the devices."""
+    undone_by: Mapping[str, str] = field(default_factory=dict)
+    """Device type → tool that undoes this one at an end ("for an hour"), or BEFORE; without one it has no end."""
+    is_ending: bool = False
+    """It ends something: what had ended before does not begin when that is undone."""
 
     @property
     def told_params(self) -> tuple[Param, ...]:
@@ -105,15 +111,19 @@ def tool(
     is_query: bool = False,
     prefers: Callable[[Device], int] | None = None,
     one_of: tuple[str, ...] = (),
+    undone_by: str | Mapping[str, str] | None = None,
+    is_ending: bool = False,
 ) -> Callable[[Function], Function]:
     """Mark a function as a tool; `load_tools` reads the mark.
 
     `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off. Of the
-    arguments `one_of` a call needs one; the first is asked for.
+    arguments `one_of` a call needs one; the first is asked for. `undone_by` names the tool that undoes this one
+    at an end ("for an hour"), for all types or by type; BEFORE = what the device was before. `is_ending`: it ends
+    something, so what had ended before ("off for an hour") does not begin at that end.
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers, one_of)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers, one_of, undone_by, is_ending)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -129,7 +139,24 @@ def load_tools(module: types.ModuleType) -> dict[str, Tool]:
     marked = [f for f in vars(module).values() if callable(f) and hasattr(f, "__tool__")]
     if not marked:
         raise AppError(f"{module.__name__}: no function is marked with @tool; an app needs at least one")
-    return {f.__name__: _located(f) for f in marked}
+    found = {f.__name__: _located(f) for f in marked}
+    for one in found.values():
+        _check_undone_by(one, found)
+    return found
+
+
+def _check_undone_by(one: Tool, tools: Mapping[str, Tool]) -> None:
+    """Raise AppError unless what ends a tool acts on the same devices, and on its own."""
+    for device_type, name in one.undone_by.items():
+        if name == BEFORE and one.scope == "device":
+            continue
+        back = tools.get(name)
+        is_fit = back is not None and back.scope == one.scope == "device" and not back.is_query
+        if back is None or not is_fit or device_type not in back.types or any(p.is_required for p in back.params):
+            raise AppError(
+                f"tool {one.name}: undone_by is {name!r} for {device_type}, "
+                f"wanted {BEFORE!r} or a tool that acts on one such device and needs no argument"
+            )
 
 
 def _located(function: Callable[..., Any]) -> Tool:
@@ -143,7 +170,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers, one_of = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers, one_of, undone_by, is_ending = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -171,6 +198,8 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         prefers,
         tuple(one_of),
         takes_home,
+        dict.fromkeys(device_types, undone_by) if isinstance(undone_by, str) else dict(undone_by or {}),
+        is_ending,
     )
 
 

@@ -13,13 +13,12 @@ from agentkit.understanding.at_value import AtValueReader
 from agentkit.understanding.choosing import (
     is_question,
     singled,
-    takes_number,
 )
 from agentkit.understanding.clauses import ClauseSplitter
 from agentkit.understanding.counts import counted, find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
-from agentkit.understanding.guard import GuardHit, guard, guard_any, not_yet
+from agentkit.understanding.guard import not_yet
 from agentkit.understanding.hearing import heard_as, read_mixed
 from agentkit.understanding.here import asked_here, wished
 from agentkit.understanding.home_cache import HomeCache
@@ -33,6 +32,7 @@ from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.plans import PlanReader
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser
@@ -42,7 +42,6 @@ from agentkit.understanding.stopping import stopped
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
-from agentkit.understanding.when import find_when
 from agentkit.understanding.wide import is_plain_question
 from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, time_span, told
 from agentkit.understanding.words import Words
@@ -74,6 +73,8 @@ class Understander:
         self._refuser = Refuser(self._phrases, proposer, templates.phrases.naming, words, stand_ins)
         self._model = model
         self._whole = partial(whole, self._phrases, tools, words)
+        known = (self._match, self._sure, self._heard, self._whole, self._refuser, self._phrases)
+        self._plans = PlanReader(*known, words, tools, model)
         here = partial(asked_here, words=words, templates=self._matcher.templates, tools=tools)
         mixed = partial(read_mixed, all_words=words, phrases=self._phrases)
         before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard)
@@ -133,6 +134,8 @@ class Understander:
             return not_yet(hit, {})
         if (hit := past(text, words)) is not None and self._refuser.is_about_home(text, view):
             return not_yet(hit, {})
+        if (ended := self._plans.read_ended(text, view)).kind is not Kind.NONE:
+            return self._one(text, view, (lambda *_: ended,))
         splitter = ClauseSplitter(self._surely, self._phrases.lexicon(view, words), words, view, self._tools)
         apart = splitter.read_timed(text)
         if apart.kind is not Kind.NONE and (apart.kind is Kind.CALLS or self._refuser.is_about_home(text, view)):
@@ -205,46 +208,7 @@ class Understander:
         return replace(found, timings_ms=timings)
 
     def _planned(self, text: Normalised, view: HomeView) -> Understanding:
-        """A command with a time: what is left without the time must be understood whole, and is due then."""
-        start = time.perf_counter()
-        words = self._words[text.language]
-        found = find_when(text.text, words.time)
-        timings = {"when": (time.perf_counter() - start) * 1000}
-        if found.when is None and found.problem is None:
-            return Understanding(Kind.NONE, timings_ms=timings)
-        is_home = self._refuser.is_about_home(text, view)
-        if found.when is None:
-            kind = (
-                "question"
-                if is_question(self._match(replace(text, text=found.rest), view), self._tools)
-                else str(found.problem)
-            )
-            hit = GuardHit(kind, found.words)
-            return not_yet(hit, timings) if is_home else Understanding(Kind.NONE, timings_ms=timings)
-        rest = replace(text, text=found.rest)
-        inner = self._inner(rest, view)
-        timings |= inner.timings_ms
-        if inner.kind is Kind.NONE and is_home and (hit_in_rest := guard(found.rest, words)):
-            return not_yet(hit_in_rest, timings)
-        if inner.kind is Kind.NONE and is_home and found.rest:
-            proposed = self._whole(self._refuser.named(self._refuser.refuse(rest, view), rest, view), rest, view)
-            when = found.when if proposed.kind is Kind.CALLS else None  # asked about for then, not for now
-            return replace(proposed, when=when, timings_ms=timings)
-        if inner.kind is Kind.SAY or not inner.intents or (found.when.is_bare and takes_number(inner, self._tools)):
-            return Understanding(Kind.NONE, timings_ms=timings)
-        return replace(inner, when=found.when, why=f"{found.when.kind} and {inner.why}", timings_ms=timings)
-
-    def _inner(self, rest: Normalised, view: HomeView) -> Understanding:
-        """The command of a plan, by the tiers that are sure, else by the model if nothing forbids it."""
-        found = self._sure(rest, view)
-        found = self._heard(rest, view) if found.kind is Kind.NONE and rest.text else found
-        if found.kind is not Kind.NONE or self._model is None or not rest.text:
-            return found
-        if guard_any(rest.text, self._words[rest.language], self._words.values()) is not None:
-            return Understanding(Kind.NONE)
-        asked = self._model.understand(rest, view)
-        asked = self._whole(asked, rest, view)
-        return asked if asked.kind is Kind.CALLS else Understanding(Kind.NONE, timings_ms=asked.timings_ms)
+        return self._plans.read(text, view)
 
     def _guarded(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a sentence about this home that holds a time, condition, negation or report."""

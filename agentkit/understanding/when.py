@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from agentkit.understanding.time_marks import Clock, Mark, Sentence, in_part, marked
-from agentkit.understanding.time_words import DATE, DAY, DURATION, TimeWords
+from agentkit.understanding.time_words import CLOCK, DATE, DAY, DURATION, TimeWords
 from agentkit.when import MAX_SECONDS, When, WhenKind
 
 _ENDS = " ,.;:!?-"
@@ -65,6 +65,15 @@ def find_when(text: str, words: TimeWords, *, is_time: bool = False) -> Found:
     if when is None and trouble is None:
         return Found(rest=text)
     return Found(None if when is None else replace(when, text=text), rest, trouble, text)
+
+
+def moment(marks: list[Mark]) -> When | None:
+    """The one time that marks make by themselves, such as a day and a clock time; None if they make none."""
+    parts = _Parts()
+    for mark in marks:
+        frame = {DURATION: "delay", CLOCK: "clock"}.get(mark.char, "day")
+        _take(frame, set(), [mark], parts)
+    return _compose(parts)[0]
 
 
 def _search(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:

@@ -77,10 +77,17 @@ def time_span(text: Normalised, moved: Sequence[Intent], lexicon: Lexicon, words
     if when.problem in _SPANS:
         return GuardHit(str(when.problem), when.words)
     hit = next((m for p in words.time.refused.get("range", ()) if (m := p.search(text.text))), None)
+    return GuardHit("range", hit[0]) if hit is not None and needs_no_value(text, lexicon, words) else None
+
+
+def needs_no_value(text: Normalised, lexicon: Lexicon, words: Words) -> bool:
+    """Whether a verb of a sentence needs no value, and nothing else speaks of one: small numbers in it are hours."""
     sentence = read_sentence(text.text, lexicon, words)
-    acts = set[str]().union(*sentence.verbs) if hit is not None else set[str]()
-    is_plain = bool(acts & _VALUELESS) and not sentence.of(Role.TOPIC, Role.UNIT)
-    return GuardHit("range", hit[0]) if hit is not None and is_plain else None
+    acts = set[str]().union(*sentence.verbs)
+    mentions = lexicon.mentions(fold(text.text, words))
+    things = {m.text for m in mentions if m.role in TARGETS}
+    named = {m.value for m in mentions if m.role is Role.TOPIC and m.text in things}  # "fan" is a thing and a topic
+    return bool(acts & _VALUELESS) and not set(sentence.of(Role.TOPIC, Role.UNIT)) - named
 
 
 def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, words: Words) -> GuardHit | None:

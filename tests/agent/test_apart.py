@@ -27,6 +27,18 @@ def planned(live: Live) -> list[tuple[str, list[str]]]:
         ("打开台灯，十点锁前门", {"light.desk": "on"}, [("10:00", ["lock"])]),
         ("switch on the desk lamp and wake me at ten", {"light.desk": "on"}, [("10:00", [])]),
         ("打开台灯，定一个十分钟的计时器", {"light.desk": "on"}, [("08:40", [])]),
+        ("set a timer for ten minutes and switch on the desk lamp", {"light.desk": "on"}, [("08:40", [])]),
+        ("定一个十分钟的计时器，打开台灯", {"light.desk": "on"}, [("08:40", [])]),
+        (
+            "switch on the desk lamp for ten minutes and close the curtain",
+            {"light.desk": "on", "cover.living_room_curtain": "closed"},
+            [("08:40", ["turn_off"])],
+        ),
+        (
+            "switch on the desk lamp for ten minutes and lock the front door at ten",
+            {"light.desk": "on"},
+            [("08:40", ["turn_off"]), ("10:00", ["lock"])],
+        ),
         ("打开台灯，明早七点叫我", {"light.desk": "on"}, [("07:00", [])]),
         ("switch on the desk lamp and set a timer for ten minutes", {"light.desk": "on"}, [("08:40", [])]),
         (
@@ -48,7 +60,10 @@ def test_each_part_is_done_at_its_own_time(
 @pytest.mark.parametrize(
     "text",
     [
-        "set a timer for ten minutes and switch on the desk lamp",
+        "set a timer for ten minutes and switch off the desk lamp",
+        "定一个十分钟的计时器，再打开台灯",
+        "close the curtain and switch on the desk lamp for ten minutes",
+        "switch on the desk lamp for ten minutes, then close the curtain",
         "wake me at ten and switch on the desk lamp",
         "switch on the desk lamp now, lock the front door at ten, close the curtain",
         "switch on the desk lamp and in ten minutes the floor lamp",

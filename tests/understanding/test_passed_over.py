@@ -57,22 +57,33 @@ def test_words_around_a_command_are_no_clause(
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "start", "until"),
     [
-        ("switch the desk lamp on from 6 to 9", "range"),
-        ("switch the desk lamp on from 6 pm to 9 pm", "range"),
-        ("switch the desk lamp on from six to nine pm", "range"),
-        ("open the bedroom curtain from 7 to 9", "range"),
-        ("start the speaker from 3 to 5", "range"),
-        ("打开台灯到晚上九点", "until"),
-        ("台灯开到九点", "until"),
-        ("空调开到早上六点", "until"),
-        ("卧室空调到九点关", "until"),
+        ("switch the desk lamp on from 6 to 9", "6:00", "9:00"),
+        ("switch the desk lamp on from 6 pm to 9 pm", "18:00", "21:00"),
+        ("switch the desk lamp on from six to nine pm", "18:00", "21:00"),
+        ("open the bedroom curtain from 7 to 9", "7:00", "9:00"),
+        ("start the speaker from 3 to 5", "3:00", "5:00"),
+        ("turn on the bedroom fan from 3 to 5", "3:00", "5:00"),
+        ("打开台灯到晚上九点", None, "21:00"),
+        ("台灯开到九点", None, "9:00"),
+        ("空调开到早上六点", None, "06:00"),
     ],
 )
-def test_a_span_of_time_is_neither_a_value_nor_an_hour(text: str, kind: str, ask: Ask) -> None:
+def test_a_span_of_time_is_no_value(text: str, start: str | None, until: str, ask: Ask) -> None:
     found = ask(text)
-    assert (found.kind, found.reply_values.get("kind"), found.intents) == (Kind.REFUSE, kind, ())
+    assert [dict(i.args) for i in found.intents] == [{}]
+    assert found.when is not None
+    assert found.when.until is not None
+    assert (found.when.start and found.when.start.spec(), found.when.until.spec()) == (start, until)
+
+
+@pytest.mark.parametrize(
+    "text", ["the desk lamp from 6 pm to 9 pm", "卧室空调到九点关", "switch the desk lamp on before 9 pm"]
+)
+def test_a_span_of_time_without_a_command_is_refused(text: str, ask: Ask) -> None:
+    found = ask(text)
+    assert (found.kind, found.intents, found.when) == (Kind.REFUSE, (), None)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.tools import Decision, Range, tool
+from agentkit.understanding.tools import BEFORE, Decision, Range, tool
 
 from .common import clamp, number, refuse, runs, tidy, to, unless_off
 
@@ -19,7 +19,7 @@ PLAUSIBLE_WATER = {CELSIUS: (30.0, 75.0), FAHRENHEIT: (86.0, 167.0)}
 SAME_MODE = {"auto": "heat_cool", "heat_cool": "auto"}
 
 
-@tool(types=("climate", "water_heater"))
+@tool(types=("climate", "water_heater"), undone_by=BEFORE)
 def set_temperature(
     device: Device,
     temperature: Annotated[float, Range(-90, 200, "°")],
@@ -39,7 +39,7 @@ def set_temperature(
     return _heat_to(device, target, own)
 
 
-@tool(types=("climate", "water_heater"), prefers=runs)
+@tool(types=("climate", "water_heater"), prefers=runs, undone_by=BEFORE)
 def adjust_temperature(
     device: Device,
     step: Annotated[float, Range(-30, 30, "°")],
@@ -56,7 +56,7 @@ def adjust_temperature(
     return _heat_to(device, clamp(current + step, low, high), own)
 
 
-@tool(types=("climate",))
+@tool(types=("climate",), undone_by=BEFORE)
 def set_hvac_mode(
     device: Device, mode: Literal["off", "heat", "cool", "heat_cool", "auto", "dry", "fan_only"]
 ) -> Decision:
@@ -70,7 +70,7 @@ def set_hvac_mode(
     return to(device, mode, mode=mode)
 
 
-@tool(types=("climate", "fan"))
+@tool(types=("climate", "fan"), undone_by=BEFORE)
 def set_fan_mode(device: Device, mode: str) -> Decision:
     """Set the named fan level of a climate device or fan, for example auto or low."""
     key, listed = ("fan_mode", "fan_modes") if device.type == "climate" else ("preset_mode", "preset_modes")

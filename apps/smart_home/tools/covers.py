@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.tools import Decision, Range, tool
+from agentkit.understanding.tools import BEFORE, Decision, Range, tool
 
 from .common import can, clamp, is_simulated, number, refuse, to
 
@@ -13,13 +13,13 @@ POSITION = Range(0, 100, "%")
 POSITION_ATTRIBUTES = ("current_position", "current_valve_position", "position")
 
 
-@tool(types=("cover",))
+@tool(types=("cover",), undone_by="close_cover")
 def open_cover(device: Device) -> Decision:
     """Open curtains, blinds, a garage door, a gate or a window."""
     return _move(device, 100)
 
 
-@tool(types=("cover",))
+@tool(types=("cover",), undone_by="open_cover", is_ending=True)
 def close_cover(device: Device) -> Decision:
     """Close curtains, blinds, a garage door, a gate or a window."""
     return _move(device, 0)
@@ -33,7 +33,7 @@ def stop_cover(device: Device) -> Decision:
     return to(device, "open" if device.state in ("opening", "closing") else device.state)
 
 
-@tool(types=("cover",))
+@tool(types=("cover",), undone_by=BEFORE)
 def set_cover_position(
     device: Device, position: Annotated[int, POSITION], toward: Literal["open", "closed"] | None = None
 ) -> Decision:
@@ -48,19 +48,19 @@ def set_cover_position(
     return _move_to(device, position)
 
 
-@tool(types=("valve",))
+@tool(types=("valve",), undone_by="close_valve")
 def open_valve(device: Device) -> Decision:
     """Open a water or gas valve."""
     return _move(device, 100)
 
 
-@tool(types=("valve",))
+@tool(types=("valve",), undone_by="open_valve", is_ending=True)
 def close_valve(device: Device) -> Decision:
     """Close a water or gas valve."""
     return _move(device, 0)
 
 
-@tool(types=("valve",))
+@tool(types=("valve",), undone_by=BEFORE)
 def set_valve_position(device: Device, position: Annotated[int, POSITION]) -> Decision:
     """Open a valve part of the way: 0 is closed, 100 is open."""
     return _move_to(device, position)

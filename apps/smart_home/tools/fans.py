@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.tools import Decision, Range, tool
+from agentkit.understanding.tools import BEFORE, Decision, Range, tool
 
 from .common import can, clamp, is_off, number, refuse, runs, to, unless_off
 
@@ -26,7 +26,7 @@ FAN_LEVELS = (
 """Names of levels, from slow to fast."""
 
 
-@tool(types=("fan",))
+@tool(types=("fan",), undone_by=BEFORE)
 def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]) -> Decision:
     """Set how fast a fan turns, in percent."""
     if not can(device, "set_speed"):
@@ -36,7 +36,7 @@ def set_fan_speed(device: Device, percentage: Annotated[int, Range(0, 100, "%")]
     return _spin(device, percentage)
 
 
-@tool(types=("fan", "climate"), prefers=runs)
+@tool(types=("fan", "climate"), prefers=runs, undone_by=BEFORE)
 def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")], of_present: bool = False) -> Decision:
     """Make a fan faster (step above 0) or slower (step below 0) by so many percent.
 
@@ -54,7 +54,7 @@ def adjust_fan_speed(device: Device, step: Annotated[int, Range(-100, 100, "%")]
     return _spin(device, round(clamp(current + (current * step / 100 if of_present else step), slowest, 100)))
 
 
-@tool(types=("fan",))
+@tool(types=("fan",), undone_by=BEFORE)
 def set_fan_oscillation(device: Device, oscillation: Literal["on", "off"]) -> Decision:
     """Let a fan swing from side to side, or stop that."""
     if not can(device, "oscillate"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from agentkit.devices.adapter import Change, Device
-from agentkit.understanding.tools import Decision, Range, tool
+from agentkit.understanding.tools import BEFORE, Decision, Range, tool
 
 from .colors import RGB, WHITES, color_name, kelvin_to_rgb, nearest_name, parse_color
 from .common import clamp, is_off, is_simulated, number, refuse, runs, to
@@ -19,7 +19,7 @@ LOWEST_KELVIN, HIGHEST_KELVIN = 1500, 10_000
 KELVIN = Range(LOWEST_KELVIN, HIGHEST_KELVIN, "K")
 
 
-@tool(types=("light",))
+@tool(types=("light",), undone_by=BEFORE)
 def set_brightness(device: Device, brightness: Annotated[int, Range(0, 100, "%")]) -> Decision:
     """Set how bright a light is, in percent."""
     if not _has_mode(device, lambda modes: modes != {"onoff"}):
@@ -29,7 +29,7 @@ def set_brightness(device: Device, brightness: Annotated[int, Range(0, 100, "%")
     return _bright(device, brightness)
 
 
-@tool(types=("light",), prefers=runs)
+@tool(types=("light",), prefers=runs, undone_by=BEFORE)
 def adjust_brightness(
     device: Device, step: Annotated[int, Range(-100, 100, "%")], of_present: bool = False
 ) -> Decision:
@@ -50,7 +50,7 @@ def adjust_brightness(
     return _bright(device, round(clamp(current + step, 1, 100)))  # dimming does not switch off
 
 
-@tool(types=("light",))
+@tool(types=("light",), undone_by=BEFORE)
 def set_color(device: Device, color: str) -> Decision:
     """Set the colour of a light: a name such as red, or r,g,b.
 
@@ -71,7 +71,7 @@ def set_color(device: Device, color: str) -> Decision:
     return refuse("unsupported", device, what="color")
 
 
-@tool(types=("light",))
+@tool(types=("light",), undone_by=BEFORE)
 def set_color_temperature(device: Device, kelvin: Annotated[int, KELVIN]) -> Decision:
     """Set how warm (2700) or cool (6500) the white of a light is, in kelvin."""
     low = number(device, "min_color_temp_kelvin", "min_kelvin") or LOWEST_KELVIN
@@ -83,7 +83,7 @@ def set_color_temperature(device: Device, kelvin: Annotated[int, KELVIN]) -> Dec
     return _white(device, kelvin)
 
 
-@tool(types=("light",))
+@tool(types=("light",), undone_by=BEFORE)
 def adjust_color_temperature(device: Device, step: Annotated[int, Range(-5000, 5000, "K")]) -> Decision:
     """Make the white of a light cooler (step above 0) or warmer (step below 0) by so many kelvin."""
     if not _has_mode(device, lambda modes: bool(modes & (WHITE_MODES | COLOR_MODES))):

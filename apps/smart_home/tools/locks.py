@@ -8,7 +8,7 @@ from agentkit.understanding.tools import Decision, tool
 from .common import refuse, to
 
 
-@tool(types=("lock",))
+@tool(types=("lock",), undone_by="unlock", is_ending=True)
 def lock(device: Device) -> Decision:
     """Lock a door."""
     if device.state == "jammed":
@@ -16,7 +16,7 @@ def lock(device: Device) -> Decision:
     return to(device, "locked")
 
 
-@tool(types=("lock",))
+@tool(types=("lock",), undone_by="lock")
 def unlock(device: Device) -> Decision:
     """Unlock a door."""
     if device.state == "jammed":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.tools import Decision, tool
+from agentkit.understanding.tools import BEFORE, Decision, tool
 
 from .common import can, is_on, is_simulated, number, to
 from .covers import close_cover, open_cover
@@ -23,8 +23,11 @@ SWITCHABLE = (
 )
 """Locks, covers and valves are not here on purpose: on and off are no words for a door."""
 
+UNDONE_BY = dict.fromkeys(SWITCHABLE, "turn_on") | dict.fromkeys(("climate", "media_player", "water_heater"), BEFORE)
+"""What undoes switching off; those that are on in more than one way come back as they were."""
 
-@tool(types=SWITCHABLE)
+
+@tool(types=SWITCHABLE, undone_by="turn_off")
 def turn_on(device: Device) -> Decision:
     """Switch something on."""
     if device.type == "climate":
@@ -39,13 +42,13 @@ def sounds(device: Device) -> int:
     return plays(device) if device.type == "media_player" else 0
 
 
-@tool(types=SWITCHABLE, prefers=sounds)
+@tool(types=SWITCHABLE, prefers=sounds, undone_by=UNDONE_BY, is_ending=True)
 def turn_off(device: Device) -> Decision:
     """Switch something off."""
     return to(device, "off", {"percentage": 0} if _shows_speed(device) else {})
 
 
-@tool(types=(*SWITCHABLE, "cover"))
+@tool(types=(*SWITCHABLE, "cover"), undone_by=BEFORE)
 def toggle(device: Device) -> Decision:
     """Switch something on if it is off, and off if it is on; open or close a cover."""
     if device.type == "cover":

@@ -13,7 +13,7 @@ VACUUM = ("vacuum",)
 MOWER = ("lawn_mower",)
 
 
-@tool(types=VACUUM)
+@tool(types=VACUUM, undone_by="vacuum_return")
 def vacuum_start(device: Device) -> Decision:
     """Let the vacuum cleaner clean."""
     return to(device, "cleaning")
@@ -44,13 +44,13 @@ def _at_rest(device: Device) -> Decision | None:
     return replace(to(device, device.state), reply_key="already.vacuum_stop")
 
 
-@tool(types=VACUUM)
+@tool(types=VACUUM, undone_by="vacuum_return")
 def vacuum_clean_area(device: Device, area: str) -> Decision:
     """Let the vacuum cleaner clean one room."""
     return to(device, "cleaning", area=area)
 
 
-@tool(types=MOWER)
+@tool(types=MOWER, undone_by="mower_dock")
 def mower_start(device: Device) -> Decision:
     """Let the lawn mower mow."""
     return to(device, "mowing")
