@@ -88,6 +88,8 @@ class Entry:
     """What the yes or the code was given for."""
     is_end: bool = False
     """It undoes what is so until then ("for an hour")."""
+    runs_late: bool = False
+    """It is done after a start however long ago it was due: no heater goes on because the power failed."""
 
     def seconds_left(self, now: datetime) -> float:
         """Seconds until it is due, at least 0."""
@@ -137,7 +139,7 @@ def entry_to_dict(entry: Entry) -> dict[str, Any]:
         "asked": {"effects": [vars(e) for e in entry.asked.effects], "devices": list(entry.asked.devices)},
     }
     row |= {"when": None if entry.when is None else entry.when.as_dict(), "is_missed": entry.is_missed}
-    row |= {"is_end": True} if entry.is_end else {}
+    row |= {k: True for k in ("is_end", "runs_late") if getattr(entry, k)}
     return row | {"duration_s": entry.duration_s, "left_s": entry.left_s}
 
 
@@ -171,6 +173,7 @@ def entry_from_dict(row: Mapping[str, Any]) -> Entry:
         bool(row.get("is_missed")),
         _consent_from_dict(row.get("asked") or {}),
         bool(row.get("is_end")),
+        bool(row.get("runs_late")),
     )
 
 

@@ -19,6 +19,11 @@ def after_missing(entry: Entry, rules: ScheduleRules, now: datetime) -> Entry | 
     return None
 
 
+def runs_late(entry: Entry, rules: ScheduleRules) -> bool:
+    """Whether a command is still run that was due long ago, while nothing ran."""
+    return entry.kind is EntryKind.COMMAND and (rules.missed == "run" or entry.runs_late)
+
+
 def is_relative(entry: Entry) -> bool:
     """Whether an entry was given as a length of time and not as a time of day."""
     return entry.kind is EntryKind.TIMER or entry.when is None or entry.when.hour is None

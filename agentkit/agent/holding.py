@@ -129,7 +129,9 @@ class Holder:
         text = self.replies.describe(turn.language, hold.bound.actions, turn.view)
         made = new_entry(turn, hold.bound, meant, hold.when, hold.due, self.now())
         is_end = meant.when is not None and meant.when.start is None
-        return replace(made, text=self.masked(text), is_end=is_end)
+        is_ending = all(step.tool.is_ending for step in hold.steps)
+        runs_late = is_ending or (is_end and not made.is_confirmed and not made.has_pin)  # no late unlocking
+        return replace(made, text=self.masked(text), is_end=is_end, runs_late=runs_late)
 
     def reserve(self, turn: Turn, hold: Hold, meant: Answered) -> Entry | None:
         """Plan the end before anything moves. Raises ScheduleError."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agentkit.agent.due import after_missing, armed, is_relative
+from agentkit.agent.due import after_missing, armed, is_relative, runs_late
 from agentkit.agent.listeners import Callback, Listeners, ScheduleEvent
 from agentkit.agent.schedule_file import Saved, ScheduleFile
 from agentkit.errors import ScheduleError
@@ -208,7 +208,7 @@ class Schedule:
         limit = timedelta(minutes=self._rules.missed_after_minutes)
         late = [e for e in self._state.entries.values() if e.due is not None and now - e.due > limit]
         for entry in late:
-            if self._rules.missed == "run" and entry.kind is EntryKind.COMMAND:
+            if runs_late(entry, self._rules):
                 continue
             self._state.history.append(Past(now, entry, "missed", detail={"due": str(entry.due)}))
             kept = after_missing(entry, self._rules, now)

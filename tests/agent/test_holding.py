@@ -43,7 +43,7 @@ class House:
         return [(e.due.strftime("%H:%M"), e.text) for e in entries if e.due is not None]
 
 
-Open = Callable[[], House]
+Open = Callable[..., House]
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +53,9 @@ def assembly() -> Assembly:
 
 @pytest.fixture
 def open_house(assembly: Assembly, tmp_path: Path) -> Open:
-    def build() -> House:
+    def build(late: float = 0) -> House:
         house = House.__new__(House)
-        house.wall = MORNING
+        house.wall = MORNING + timedelta(minutes=late)
         house.live = assembly.open(
             load_app(APP).home,
             state_dir=tmp_path,
@@ -186,6 +186,29 @@ def test_the_end_survives_a_crash(open_house: Open) -> None:
     again.live.registry.report("light.desk", state="on")
     again.pass_by(12)
     assert again.state("light.desk") == "off"
+
+
+@pytest.mark.parametrize(
+    ("texts", "device", "before", "after"),
+    [
+        (["switch on the desk lamp for 12 minutes"], "light.desk", "on", "off"),
+        (["switch the kitchen light off for 12 minutes"], "light.kitchen", "off", "on"),
+        (["unlock the back door for 12 minutes", "yes"], "lock.back_door", "unlocked", "locked"),
+        (["lock the back door for 12 minutes", "yes"], "lock.back_door", "locked", "locked"),
+    ],
+)
+def test_an_end_that_was_missed_comes_late_but_opens_no_door(
+    texts: list[str], device: str, before: str, after: str, open_house: Open
+) -> None:
+    first = open_house()
+    first.live.registry.report(device, state={"on": "off", "off": "on", "locked": "unlocked"}.get(before, "locked"))
+    for text in texts:
+        first.say(text)
+    assert first.state(device) == before
+    again = open_house(late=600)
+    again.live.registry.report(device, state=before)
+    again.pass_by(0)
+    assert again.state(device) == after
 
 
 def test_nothing_is_done_whose_end_cannot_be_kept(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

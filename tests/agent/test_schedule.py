@@ -134,6 +134,14 @@ def test_what_was_missed_goes_by_the_rules(
     assert ("missed" in [p.outcome for p in second.history()]) is not is_run
 
 
+def test_what_ends_something_is_done_however_late(tmp_path: Path) -> None:
+    clocks, path = Clocks(), tmp_path / "schedule.json"
+    make(clocks, path).add(replace(command(NOON + timedelta(minutes=1)), is_end=True, runs_late=True))
+    clocks.pass_by(86_400)
+    second = make(clocks, path, ScheduleRules("skip", 10))
+    assert [e.text for e in second.take_due()] == ["turn off the light"]
+
+
 def test_a_rule_that_was_missed_goes_on_next_time(tmp_path: Path) -> None:
     clocks, path = Clocks(), tmp_path / "schedule.json"
     make(clocks, path).add(command(datetime(2026, 1, 16, 7), read_spec("07:00 every 1,2,3,4,5")))
