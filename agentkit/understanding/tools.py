@@ -93,6 +93,9 @@ class Tool:
     takes_home: bool = False
     """Its function is also given the home, by the name `home`, beside the devices."""
 
+    is_told: bool = True
+    """Whether a model is told of it; each tool costs every prompt tokens."""
+
     @property
     def told_params(self) -> tuple[Param, ...]:
         """What a model is told of: an optional flag would cost every prompt tokens for what templates read."""
@@ -105,15 +108,17 @@ def tool(
     is_query: bool = False,
     prefers: Callable[[Device], int] | None = None,
     one_of: tuple[str, ...] = (),
+    is_told: bool = True,
 ) -> Callable[[Function], Function]:
     """Mark a function as a tool; `load_tools` reads the mark.
 
     `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off. Of the
-    arguments `one_of` a call needs one; the first is asked for.
+    arguments `one_of` a call needs one; the first is asked for. What only templates and pieces read need not be told to
+    a model.
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers, one_of)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers, one_of, is_told)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -143,7 +148,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers, one_of = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers, one_of, is_told = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -171,6 +176,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         prefers,
         tuple(one_of),
         takes_home,
+        bool(is_told),
     )
 
 
