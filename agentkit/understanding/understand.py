@@ -37,6 +37,7 @@ from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser
 from agentkit.understanding.remarks import meanwhile, offered, only_seen, without_remarks
+from agentkit.understanding.spans import SpanReader
 from agentkit.understanding.stand_in import StandIns
 from agentkit.understanding.stopping import stopped
 from agentkit.understanding.template_map import TemplateMap
@@ -181,6 +182,7 @@ class Understander:
             return corrected(text, self._match, lexicon, words, view, self._tools)
         found = Understanding(Kind.NONE)
         for read in (
+            SpanReader(self._match, words, view, self._tools, self._phrases.phrases.spans).read,
             AtValueReader(self._match, words, view, self._tools).read,
             lambda said: self._match(said, view),
             Excluder(self._match, lexicon, words, view).read,

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentkit.devices.adapter import Device
 
-from .climate import unit_of
+from .climate import kept_range, unit_of
 from .colors import nearest_name
 from .common import as_number, is_on, number, tidy
 
@@ -155,6 +155,8 @@ def _temperature(device: Device) -> Reading | None:
 
 
 def _target_temperature(device: Device) -> Reading | None:
+    if device.type == "climate" and (kept := kept_range(device)) is not None:
+        return Reading(device, f"{tidy(kept[0])}–{tidy(kept[1])}", unit_of(device))
     value = number(device, "temperature", "target_temperature") if device.type in ("climate", "water_heater") else None
     return None if value is None else Reading(device, tidy(value), unit_of(device))
 
