@@ -2,12 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 
-from agentkit.types import Intent, Selector
+from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import reached_by
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.phrase_map import PhraseMap, ValueRule
+from agentkit.understanding.words import Words
+
+_SHORTEST, _SHORTEST_HANZI = 4, 2
+"""Characters of a name that is looked for; shorter ones stand in too many sentences."""
+
+
+@dataclass(frozen=True)
+class OwnChoiceReader:
+    """Reads a sentence with a value that only a device's own list knows ("Sunset Savanna"), by another of its kind."""
+
+    match: Callable[[Normalised, HomeView], Understanding]
+    words: Words
+    view: HomeView
+    phrases: PhraseMap
+
+    def read(self, text: Normalised) -> Understanding:
+        """The calls with the name as the device spells it; kind NONE if there is no such name or reading."""
+        folded = fold(text.text, self.words)
+        for rule, name in self._named(folded):
+            stand_in = next((w for listed in self.words.choices[rule.choice].values() for w in listed), "")
+            canonical = next(iter(self.words.choices[rule.choice]), "")
+            one = _pattern(_spelled(name)).sub(stand_in, folded, count=1)
+            found = self.match(replace(text, text=one), self.view)
+            is_set = all(i.tool == rule.tool and i.args.get(rule.argument) == canonical for i in found.intents)
+            if found.kind is Kind.CALLS and found.intents and is_set:
+                intents = (replace(i, args={**i.args, rule.argument: name}) for i in found.intents)
+                return replace(found, intents=tuple(intents), why=f"{name!r} is listed: {found.why}")
+        return Understanding(Kind.NONE)
+
+    def _named(self, folded: str) -> Iterator[tuple[ValueRule, str]]:
+        """Values of devices' lists that stand in a folded text, the longest first."""
+        rules = [r for r in self.phrases.values if r.listed_in and r.choice in self.words.choices]
+        found: dict[tuple[str, str], ValueRule] = {}
+        for device in self.view.devices if rules else ():
+            for rule in (r for r in rules if device.type in r.types):
+                names = device.attributes.get(rule.listed_in or "")
+                for name in names if isinstance(names, list | tuple) else ():
+                    if isinstance(name, str) and _stands_in(_spelled(name), folded):
+                        found.setdefault((rule.tool, name), rule)
+        yield from ((rule, name) for (_, name), rule in sorted(found.items(), key=lambda row: -len(row[0][1])))
+
+
+def _spelled(name: str) -> str:
+    return " ".join(re.sub("[-_]", " ", name.casefold()).split())
+
+
+def _stands_in(name: str, folded: str) -> bool:
+    is_long = len(name) >= (_SHORTEST if name.isascii() else _SHORTEST_HANZI)
+    return is_long and name in folded and _pattern(name).search(folded) is not None
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(name)}\b" if name.isascii() else re.escape(name))
 
 
 def listing(key: str | None, selector: Selector, view: HomeView) -> Selector:

@@ -41,8 +41,8 @@ class SpanReader:
         if not self.words.spans or not self.rules or (text.is_question and not text.is_request):
             return _NOTHING
         said = in_digits(text.text)
-        for pattern, single in self.words.spans.items():
-            if (span := re.search(pattern, said, re.IGNORECASE)) is None:
+        for pattern, single in _compiled(self.words) if any(map(str.isdigit, said)) else ():
+            if (span := pattern.search(said)) is None:
                 continue
             groups = {k: v or "" for k, v in span.groupdict().items()}
             one = f"{said[: span.start()]}{single.format(**groups)}{said[span.end() :]}".strip()
@@ -73,3 +73,11 @@ class SpanReader:
         else:
             set_to = {rule.low if groups.get("least") else rule.high: value}
         return Intent(rule.tool, {**set_to, **others}, intent.selector)
+
+
+def _compiled(words: Words) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The spans of some words, compiled once."""
+    if (compiled := words.parsed.get("spans")) is None:
+        compiled = tuple((re.compile(pattern, re.IGNORECASE), single) for pattern, single in words.spans.items())
+        words.parsed["spans"] = compiled
+    return compiled

@@ -10,6 +10,7 @@ from functools import partial
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import Match, corrected, is_called_off
 from agentkit.understanding.at_value import AtValueReader
+from agentkit.understanding.choices import OwnChoiceReader
 from agentkit.understanding.choosing import (
     is_question,
     singled,
@@ -185,6 +186,7 @@ class Understander:
             SpanReader(self._match, words, view, self._tools, self._phrases.phrases.spans).read,
             AtValueReader(self._match, words, view, self._tools).read,
             lambda said: self._match(said, view),
+            OwnChoiceReader(self._match, words, view, self._phrases.phrases).read,
             Excluder(self._match, lexicon, words, view).read,
             ReasonReader(self._match, lexicon, words, view, self._tools).read,
         ):

@@ -185,3 +185,33 @@ def test_of_several_lights_those_that_list_effects_are_meant(ask: Ask, home: Hom
 )
 def test_a_sensor_called_like_the_value_does_not_hide_the_device(said: str, ask: Ask) -> None:
     assert called(said, ask) == [("set_temperature", {"temperature": 18})]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "value"),
+    [
+        ("set the wall panels to sunset savanna", "set_effect", "Sunset Savanna"),
+        ("turn on northern lights on the wall panels", "set_effect", "Northern Lights"),
+        ("墙灯开极光效果", "set_effect", "极光"),
+        ("set the kitchen heater to frost guard", "set_preset_mode", "Frost Guard"),
+    ],
+)
+def test_what_only_a_device_lists_is_known_by_that(said: str, tool: str, value: str, ask: Ask, home: HomeView) -> None:
+    effects = {"effect_list": ["Sunset Savanna", "Northern Lights", "Relax", "极光"]}
+    panels = Device("light.panels", "Wall Panels", "light", "living_room", ("墙灯",), "on", effects)
+    heater = Device("climate.k", "Kitchen Heater", "climate", "kitchen", attributes={"preset_modes": ["Frost Guard"]})
+    view = replace(home, devices=(*home.devices, panels, heater))
+    assert [(t, *a.values()) for t, a in called(said, ask, view)] == [(tool, value)]
+    assert called("relax", ask, view) == called("i want to relax", ask, view) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "attribute"),
+    [
+        ("what effects does the light strip have", "effect_list"),
+        ("what effect is the light strip running", "effect"),
+        ("灯带有哪些特效", "effect_list"),
+    ],
+)
+def test_effects_are_asked_about(said: str, attribute: str, ask: Ask) -> None:
+    assert [(t, a["attribute"]) for t, a in called(said, ask)] == [("get_state", attribute)]
