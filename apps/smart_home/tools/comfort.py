@@ -61,7 +61,14 @@ def set_temperature_limit(device: Device, limit: Literal["highest", "lowest", "m
     return heat_to(device, high if limit in ("highest", "most") else low, own)
 
 
-@tool(types=("climate", "fan"), is_told=False)
+def presets(device: Device) -> int:
+    """Rank for presets: what has one on, then what lists some."""
+    if not listed(device, "preset_modes"):
+        return 0
+    return 1 if device.attributes.get("preset_mode") in (None, "none") else 2
+
+
+@tool(types=("climate", "fan"), prefers=presets, is_told=False)
 def set_preset_mode(device: Device, mode: str) -> Decision:
     """Set a named setting of a climate device or fan, for example eco or away; none = no such setting."""
     return _chosen(device, "preset_mode", mode)
