@@ -79,7 +79,8 @@ Answers:
     state.unavailable  names, device_ids, count: offline
     value.one          as state.one, attribute, value, unit; the following have the same values
     temperature.one, target_temperature.one, humidity.one, brightness.one, position.one, volume.one, speed.one,
-    battery.one, color.one (value: English name, or kelvin with unit K), mode.one, title.one
+    battery.one, color.one (value: English name, or kelvin with unit K), mode.one, title.one, effect.one,
+    effect_list.one
     value.many         names, device_ids, count, attribute, items: [as value.one]
     value.none         names, device_ids, count, attribute
     weather.now        name(s), condition, temperature, unit, humidity, wind_speed (each may be None)
