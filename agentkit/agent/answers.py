@@ -103,8 +103,9 @@ def read_value(text: Normalised, param: Param, words: Words) -> str | int | floa
     said = without(fold(text.text, words), words.fillers, words)
     if param.type in (int, float):
         return _number(said, words)
-    table = {"color": words.colors, "mode": words.modes}.get(param.name, {})
-    for canonical, spellings in table.items():
+    tables = {"color": (words.colors,), "mode": (words.modes, *words.choices.values())}
+    own = (words.choices.get(param.name, {}),)
+    for canonical, spellings in (row for table in tables.get(param.name, own) for row in table.items()):
         is_taken = not param.choices or canonical in param.choices
         if is_taken and said in {fold(w, words) for w in (canonical, *spellings)}:
             return canonical

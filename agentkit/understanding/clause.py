@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentkit.types import Args, Intent, Selector, Value
+from agentkit.understanding.choices import is_listed, is_same_twice, listing
 from agentkit.understanding.entries import USUAL, Item, Role
 from agentkit.understanding.heads import SETTING
 from agentkit.understanding.numbers import plain
@@ -25,6 +26,7 @@ _LEAST_DEGREES, _LEAST_PERCENT = 16, 40
 """Numbers from here on are no small difference but what is to be reached."""
 _LEAST, _MOST = "1", "100"
 """Levels at the ends."""
+_STARTS = frozenset({"on", "start"})
 _DOWN_TO_NOTHING = frozenset({"close", "off", "sink"})
 _NAMED = (Role.NAME, Role.PART, Role.HINT)
 _THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
@@ -37,6 +39,7 @@ _VALUE_OF_ROLE = {
     Role.MODE: "mode",
     Role.WHITE: "white",
     Role.GRADE: "grade",
+    Role.CHOICE: "choice",
 }
 
 
@@ -164,6 +167,8 @@ class ClauseReader:
                 return ()
             if {c.tool for c in calls} & {c.tool for c in found if c not in calls and c.args}:
                 return ()  # "lamp 1 to 13 %": two values for one thing
+            if any(is_same_twice(a, b, self.phrases) for a in calls for b in found):
+                return ()
             calls.extend(c for c in found if c not in calls)
         if {r.topic for r in self.phrases.values if r.tool in {c.tool for c in calls}} >= topics:
             return tuple(calls)
@@ -178,11 +183,13 @@ class ClauseReader:
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
             is_light = item.role is Role.COLOR or (item.role is Role.WHITE and len(item.text.split()) > 1)
             is_said = is_said or (is_light and group.has(Role.AREA, Role.HERE))  # "turn the room green"
+            is_said = is_said or (act in _STARTS and is_listed(rule.listed_in, rule.types, self.targets.view))
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
             if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
                 continue
             selector = self.targets.find(group, rule.types, before, is_said)
+            selector = listing(rule.listed_in, selector, self.targets.view) if selector is not None else None
             args = {rule.argument: value} | (_unit_arg(units, self.tools.get(rule.tool)))
             if selector is None or (intent := self._intent(rule.tool, args, selector)) is None:
                 continue
@@ -274,6 +281,9 @@ def _value(rule: ValueRule, item: Item, units: set[str]) -> Value:
     """What a piece means as this rule's value, or None."""
     if _VALUE_OF_ROLE[item.role] != rule.value:
         return None
+    if rule.value == "choice":
+        kind, _, name = item.value.partition(":")
+        return rule.translations.get(name, name) if kind == rule.choice else None
     if rule.value != "number":
         return int(item.value) if rule.value == "white" else rule.translations.get(item.value, item.value)
     if item.role is Role.LEVEL:

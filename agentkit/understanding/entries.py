@@ -43,6 +43,8 @@ class Role(StrEnum):
     WHITE = "white"
     GRADE = "grade"
     """low, medium, high: of a fan."""
+    CHOICE = "choice"
+    """One of what devices list: kind and canonical name ("effect:colorloop")."""
     TO = "to"
     AT = "at"
     BY = "by"
@@ -78,7 +80,7 @@ USUAL = "usual"
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VERBS = frozenset({Role.ACT, Role.STATE})
 KINDS = frozenset({Role.KIND, Role.CLASS})
-VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE})
+VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE, Role.CHOICE})
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def word_entries(words: Words) -> Iterator[Entry]:
         (Role.LEVEL, words.levels),
         (Role.WHITE, words.whites),
         (Role.GRADE, words.grades),
+        *((Role.CHOICE, {f"{kind}:{name}": w for name, w in table.items()}) for kind, table in words.choices.items()),
     )
     yield from _listed(tables, words)
     yield from _chunks(Role.ACT, (p for phrases in words.verbs.values() for p in phrases), words)

@@ -9,6 +9,7 @@ from agentkit.understanding.target import Group
 
 _PLACES = frozenset({Role.AREA, Role.FLOOR})
 _THINGS = TARGETS - _PLACES
+_ORIGIN = VALUES | {Role.UNIT, Role.FILLER}
 
 
 def make_groups(items: Sequence[Item]) -> list[Group]:
@@ -60,14 +61,17 @@ def _place_of(clause: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def without_origin(cut: Sequence[Item]) -> Sequence[Item]:
-    """The pieces without the value that something is to leave: "from red to green"."""
+    """The pieces without the value that something is to leave: "from red to green".
+
+    Without a value a word such as 从 stays: there it tells a place or a time.
+    """
     for n, item in enumerate(cut):
         if item.role is Role.FROM:
-            ends = [m for m in range(n + 1, len(cut)) if cut[m].role is Role.TO]
+            ends = [m for m in range(n + 1, len(cut)) if cut[m].role in (Role.TO, Role.ACT)]
             inner = cut[n + 1 : ends[0]] if ends else ()
-            if inner and all(i.role in VALUES or i.role in (Role.UNIT, Role.FILLER) for i in inner):
+            if any(i.role in VALUES for i in inner) and all(i.role in _ORIGIN for i in inner):
                 return [*cut[:n], *cut[ends[0] :]]
-            return [*cut[:n], *cut[n + 1 :]]
+            return [*cut[:n], *cut[n + 1 :]] if item.text.isascii() else cut
     return cut
 
 

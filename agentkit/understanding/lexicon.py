@@ -131,7 +131,9 @@ class Lexicon:
                 start = number.end
             elif items:
                 longest = items[0].end
-                found.extend(i for i in items if i.end == longest)
+                items = [i for i in items if i.end == longest]
+                is_named = any(i.role is Role.NAME for i in items)  # "night mode" of a home that calls a scene so
+                found.extend(i for i in items if not (is_named and i.role is Role.CHOICE))
                 start = longest
             else:
                 start = _next_start(text, start)

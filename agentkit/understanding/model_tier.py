@@ -68,7 +68,8 @@ class ModelTier:
         lexicons: HomeCache[Lexicon] | None = None,
     ) -> None:
         """`lexicons`: those that others use as well; None = of its own."""
-        tools = {n: t for n, t in tools.items() if t.types or not t.params}  # what needs no device has its own tier
+        told = {n: t for n, t in tools.items() if t.is_told}
+        tools = {n: t for n, t in told.items() if t.types or not t.params}  # what needs no device has its own tier
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
         self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
         self._static = _static_messages(text, tools)

@@ -25,7 +25,8 @@ _SPOKEN = {"a couple of": 2.0, "a couple": 2.0, "half a": 0.5}
 _NUMBER = re.compile(
     rf"(?:(?P<spoken>\b(?:{'|'.join(_SPOKEN)})(?=\s+degrees?\b))"
     r"|(?P<digits>(?<![\w.])-?\d+(?:\.\d+)?(?![\d])|(?<=[^\x00-\x7f])\d+(?:\.\d+)?)"
-    rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|\s+and\s+)(?:{_WORD}))*(?:\s+point\s+(?:{_WORD}))?\b)"
+    rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|(?<=hundred|housand)\s+and\s+)(?:{_WORD}))*"
+    rf"(?:\s+point\s+(?:{_WORD}))?\b)"
     r"|(?P<chinese>(?:负|零下)?(?:[零一二三四五六七八九两兩俩〇十廿卅千万萬]|百(?!分))+(?:点[零一二三四五六七八九]+)?))"
     r"(?P<half>(?=度半)|\s+and\s+a\s+half\b)?"
 )

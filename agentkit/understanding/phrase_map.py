@@ -56,7 +56,11 @@ class ValueRule:
     tool: str
     argument: str
     value: str
-    """number, color, mode or white; a level word counts as a number."""
+    """number, color, mode, white, grade or choice; a level word counts as a number."""
+    choice: str = ""
+    """Kind of choice that the value is."""
+    listed_in: str | None = None
+    """Attribute that lists such values: of devices that were not named, those that list any are meant."""
     units: tuple[str, ...] = ()
     """Units that the number may have."""
     topic: str | None = None
@@ -70,6 +74,17 @@ class ValueRule:
     high: float = 100
     on_tool: str | None = None
     """Tool to call first if the act was to switch on; None = the value switches on by itself."""
+
+
+@dataclass(frozen=True)
+class SpanRule:
+    """The tool that keeps a value between two, instead of the tool that sets one."""
+
+    tool: str
+    argument: str
+    """Argument of the tool that sets one value."""
+    low: str
+    high: str
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,8 @@ class PhraseMap:
     on."""
     moving: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Device type → states in which it moves or plays, so that "stop" by itself means it."""
+    spans: Mapping[str, SpanRule] = field(default_factory=dict)
+    """Tool that sets one value → the one that sets a range of it."""
     idle: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
 
@@ -134,6 +151,7 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         asks=read_asks(raw.get("asks") or {}),
         moving={str(k): tuple(map(str, states)) for k, states in (raw.get("moving") or {}).items()},
         further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
+        spans={str(k): _span(rule) for k, rule in (raw.get("spans") or {}).items()},
         idle={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("idle") or {}).items()},
     )
 
@@ -160,12 +178,18 @@ def _act(raw: Mapping[str, Any]) -> ActRule:
     )
 
 
+def _span(raw: Mapping[str, Any]) -> SpanRule:
+    return SpanRule(*(str(raw[key]) for key in ("tool", "argument", "low", "high")))
+
+
 def _value(raw: Mapping[str, Any]) -> ValueRule:
     return ValueRule(
         types=_types(raw),
         tool=str(raw["tool"]),
         argument=str(raw["argument"]),
         value=str(raw["value"]),
+        choice=str(raw.get("choice", "")),
+        listed_in=raw.get("listed_in"),
         units=tuple(map(str, raw.get("units") or ())),
         topic=raw.get("topic"),
         needs_topic=bool(raw.get("needs_topic")),

@@ -178,7 +178,8 @@ class PhraseTier:
 
     def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
-        if is_open(items, self._kind_words) or is_particle_missed(items, verbs):
+        is_left = any(i.role is Role.FROM for i in items)
+        if is_left or is_open(items, self._kind_words) or is_particle_missed(items, verbs):
             return ()
         if any(i.role is Role.PREPOSITION and after not in _AFTER for i, after in _with_next(items)):
             return ()

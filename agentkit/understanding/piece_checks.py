@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
-from agentkit.understanding.entries import KINDS, TARGETS, Item, Role
+from agentkit.understanding.entries import KINDS, TARGETS, VALUES, Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
@@ -19,6 +19,7 @@ from agentkit.understanding.words import Words
 Named = tuple[frozenset[str], ...]
 """For each name in a sentence the ids of the devices called so."""
 _CALLED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
+_THINGS = _CALLED | {Role.HINT}
 MAX_COMMANDS = 6
 _ALL = 100
 MAX_VERBS = 15
@@ -134,11 +135,23 @@ def is_open(items: Sequence[Item], kind_words: Collection[str]) -> bool:
 
 
 def is_preposition_cut(items: Sequence[Item], words: Words) -> bool:
-    """Whether a preposition of two words was read as a verb and its object: "next" in "next to the tv"."""
+    """Whether a preposition was read as a verb: "next" in "next to the tv", "on" in "set the sound on the tv to 20"."""
+    said = [i for i in items if i.role is not Role.FILLER]
+    ends = [n for n, i in enumerate(said) if n and i.role is Role.ACT and i.text in words.prepositions]
+    if any(said[n - 1].role is Role.TOPIC and _is_thing_of(said[n + 1 :]) for n in ends) and any(
+        i.role in VALUES for i in said
+    ):
+        return True
     return any(
         a.role is Role.ACT and a.text.isascii() and f"{a.text} {b.text}" in words.prepositions
         for a, b in itertools.pairwise(items)
     )
+
+
+def _is_thing_of(items: Sequence[Item]) -> bool:
+    """Whether a thing comes first, by its name or by its room and kind."""
+    roles = [i.role for i in items[:2]]
+    return bool(roles) and (roles[0] in _THINGS or (roles[0] is Role.AREA and bool(set(roles[1:]) & KINDS)))
 
 
 def is_verb_torn(cut: Sequence[Item]) -> bool:

@@ -45,12 +45,19 @@ def other_thing(folded: str, lexicon: Lexicon, view: HomeView, words: Words) -> 
         others = [*pieces[:n], *pieces[n + 2 :]]
         is_command = any(i.role is Role.ACT for items in others for i in items)
         is_next = is_behind(kinds[0], named[0]) and not any(i.role in _PLACES for i in (*named, *kinds))
+        is_next = is_next and not _ends_name(kinds[0], named[0], folded, lexicon)
         if is_command and is_next and not _is_verb(kinds, pieces[n + 2 : n + 3]):
             called = [i for i in kinds if i.role in _KINDS]
             devices = _called(named, lexicon, view)
             if devices and called and not any(is_surname(d, i, words) for d in devices for i in called):
                 return folded[named[0].start : kinds[0].end]
     return None
+
+
+def _ends_name(kind: Item, name: Item, folded: str, lexicon: Lexicon) -> bool:
+    """Whether the kind ends a name that begins inside the one before it: "the temperature of the *hall heater*"."""
+    starts = range(name.start + 1, name.end)
+    return any(i.role is Role.NAME and i.end == kind.end for start in starts for i in lexicon.at(folded, start))
 
 
 def _called(named: Sequence[Item], lexicon: Lexicon, view: HomeView) -> list[Device]:

@@ -51,10 +51,10 @@ _ACT = Keys(
     },
     required=("types", "tool"),
 )
-VALUES = ("number", "color", "mode", "white", "grade")
+VALUES = ("number", "color", "mode", "white", "grade", "choice")
 _VALUE = Keys(
     {
-        **dict.fromkeys(("tool", "argument", "topic", "on_tool"), WORD),
+        **dict.fromkeys(("tool", "argument", "topic", "on_tool", "choice", "listed_in"), WORD),
         **dict.fromkeys(("types", "units"), WORDS),
         **dict.fromkeys(("needs_topic", "named"), FLAG),
         **dict.fromkeys(("low", "high"), NUMBER),
@@ -63,11 +63,13 @@ _VALUE = Keys(
     },
     required=("types", "tool", "argument", "value"),
 )
+_SPAN = ("tool", "argument", "low", "high")
 _PHRASES = Keys(
     {
         "acts": MapOf(ListOf(_ACT)),
         "further": MapOf(ListOf(_ACT)),
         "idle": MapOf(ListOf(_ACT)),
+        "spans": MapOf(Keys(dict.fromkeys(_SPAN, WORD), required=_SPAN)),
         "moving": MapOf(WORDS),
         "values": ListOf(_VALUE),
         "opposites": ListOf(WORDS),

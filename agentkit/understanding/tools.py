@@ -99,6 +99,9 @@ class Tool:
     is_ending: bool = False
     """It ends something: what had ended before does not begin when that is undone."""
 
+    is_told: bool = True
+    """Whether a model is told of it; each tool costs every prompt tokens."""
+
     @property
     def told_params(self) -> tuple[Param, ...]:
         """What a model is told of: an optional flag would cost every prompt tokens for what templates read."""
@@ -113,17 +116,19 @@ def tool(
     one_of: tuple[str, ...] = (),
     undone_by: str | Mapping[str, str] | None = None,
     is_ending: bool = False,
+    is_told: bool = True,
 ) -> Callable[[Function], Function]:
     """Mark a function as a tool; `load_tools` reads the mark.
 
     `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off. Of the
     arguments `one_of` a call needs one; the first is asked for. `undone_by` names the tool that undoes this one
     at an end ("for an hour"), for all types or by type; BEFORE = what the device was before. `is_ending`: it ends
-    something, so what had ended before ("off for an hour") does not begin at that end.
+    something, so what had ended before ("off for an hour") does not begin at that end. What only templates and
+    pieces read need not be told to a model (`is_told`).
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers, one_of, undone_by, is_ending)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers, one_of, undone_by, is_ending, is_told)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -170,7 +175,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers, one_of, undone_by, is_ending = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers, one_of, undone_by, is_ending, is_told = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -200,6 +205,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         takes_home,
         dict.fromkeys(device_types, undone_by) if isinstance(undone_by, str) else dict(undone_by or {}),
         is_ending,
+        bool(is_told),
     )
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import Match, corrected, is_called_off
 from agentkit.understanding.at_value import AtValueReader
+from agentkit.understanding.choices import OwnChoiceReader
 from agentkit.understanding.choosing import (
     is_question,
     singled,
@@ -37,6 +38,7 @@ from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser
 from agentkit.understanding.remarks import meanwhile, offered, only_seen, without_remarks
+from agentkit.understanding.spans import SpanReader
 from agentkit.understanding.stand_in import StandIns
 from agentkit.understanding.stopping import stopped
 from agentkit.understanding.template_map import TemplateMap
@@ -184,8 +186,10 @@ class Understander:
             return corrected(text, self._match, lexicon, words, view, self._tools)
         found = Understanding(Kind.NONE)
         for read in (
+            SpanReader(self._match, words, view, self._tools, self._phrases.phrases.spans).read,
             AtValueReader(self._match, words, view, self._tools).read,
             lambda said: self._match(said, view),
+            OwnChoiceReader(self._match, words, view, self._phrases.phrases).read,
             Excluder(self._match, lexicon, words, view).read,
             ReasonReader(self._match, lexicon, words, view, self._tools).read,
         ):

@@ -74,6 +74,10 @@ class Words:
     """Colour temperature in kelvin, as text → words for it."""
     grades: Table = field(default_factory=dict)
     """Named level of a fan → words for it."""
+    choices: Mapping[str, Table] = field(default_factory=dict)
+    """Kind of choice (effect, preset …) → canonical name → words for it."""
+    spans: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of a range or of one of its ends → the same with one value in its place, with its groups in braces."""
     slightly: tuple[str, ...] = ()
     """Words that ask for a small difference."""
     somewhat: tuple[str, ...] = ()
@@ -202,8 +206,13 @@ def _read(key: str, value: Any) -> Any:
         return value
     if key in ("guards", "no_things"):
         return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
-    if key == "offers":
-        return {_offer(k, v): str(v) for k, v in _mapping(key, value).items()}
+    if key in ("offers", "spans"):
+        return {_offer(key, k, v): str(v) for k, v in _mapping(key, value).items()}
+    if key == "choices":
+        return {
+            str(kind): {str(k): _list(f"{key}.{kind}.{k}", v) for k, v in _mapping(f"{key}.{kind}", table).items()}
+            for kind, table in _mapping(key, value).items()
+        }
     if key in _PATTERNS:
         return _patterns(key, value)
     if key in _TABLES:
@@ -261,14 +270,14 @@ def _word(key: str, value: Any) -> str:
     return str(value)
 
 
-def _offer(pattern: Any, command: Any) -> str:
+def _offer(key: str, pattern: Any, command: Any) -> str:
     """The pattern, whose groups the command may name."""
-    found = _patterns("offers", [pattern])[0]
+    found = _patterns(key, [pattern])[0]
     try:
-        _word("offers", command).format(**dict.fromkeys(found.groupindex, ""))
+        _word(key, command).format(**dict.fromkeys(found.groupindex, ""))
     except (KeyError, IndexError, ValueError) as err:
         raise ValueError(
-            f"offers: {command!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
+            f"{key}: {command!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
         ) from err
     return found.pattern
 

@@ -11,7 +11,11 @@ Decisions that act carry these values beside the tool's own arguments:
     set_color                                color (English name or as said); a white gives kelvin instead
     set_color_temperature, adjust_…          kelvin
     set_temperature, adjust_temperature      temperature, unit ("°C" or "°F": the device's own)
-    set_hvac_mode, set_fan_mode              mode
+    set_temperature_range                    low, high, unit
+    set_temperature_limit                    temperature, unit
+    set_hvac_mode, set_fan_mode, set_preset_mode, set_swing_mode   mode
+    set_humidity                             humidity (percent)
+    set_effect                               effect (as the device lists it)
     set_fan_speed, adjust_fan_speed          percentage
     set_fan_oscillation                      oscillation ("on", "off")
     open_…, close_…, set_…_position          position (percent)
@@ -25,10 +29,18 @@ Decisions that act carry these values beside the tool's own arguments:
 
 Reasons of a refusal (all have name, device_id):
 
-    unsupported      what: brightness, color, color_temperature, speed, oscillation, position, stop, volume, fan_mode
+    unsupported      what: brightness, color, color_temperature, speed, oscillation, position, stop, volume, fan_mode,
+                     effect, flash, preset_mode, swing_mode, humidity
     out_of_range     value, low, high, unit ("%", "K", "°C", "°F")
     unknown_color    color
     unknown_mode     mode, modes (list)
+    unknown_effect   effect, modes (list)
+    one_temperature  low, high, unit: a device that takes no range, and from where to where its one temperature goes
+    crossed_range    low, high, unit
+    lacks_other_end  –
+    keeps_range      low, high, unit: a device that keeps a range was told one temperature
+    no_limit         –
+    unclear_limit    low, high, unit: "as much as it goes" of what cools
     unknown_value    what (temperature: a relative change of a value that nobody knows)
     no_such_item     item
     bad_item         max_length
@@ -67,7 +79,8 @@ Answers:
     state.unavailable  names, device_ids, count: offline
     value.one          as state.one, attribute, value, unit; the following have the same values
     temperature.one, target_temperature.one, humidity.one, brightness.one, position.one, volume.one, speed.one,
-    battery.one, color.one (value: English name, or kelvin with unit K), mode.one, title.one
+    battery.one, color.one (value: English name, or kelvin with unit K), mode.one, title.one, effect.one,
+    effect_list.one
     value.many         names, device_ids, count, attribute, items: [as value.one]
     value.none         names, device_ids, count, attribute
     weather.now        name(s), condition, temperature, unit, humidity, wind_speed (each may be None)
@@ -103,6 +116,7 @@ from .tools.alarms import alarm_status, cancel_alarm, cancel_schedule, list_sche
 from .tools.announce import broadcast
 from .tools.climate import adjust_temperature, set_fan_mode, set_hvac_mode, set_temperature
 from .tools.clock import get_date, get_time
+from .tools.comfort import set_humidity, set_preset_mode, set_swing_mode, set_temperature_limit, set_temperature_range
 from .tools.covers import (
     close_cover,
     close_valve,
@@ -112,6 +126,7 @@ from .tools.covers import (
     set_valve_position,
     stop_cover,
 )
+from .tools.effects import flash_light, set_effect
 from .tools.fans import adjust_fan_speed, set_fan_oscillation, set_fan_speed
 from .tools.lights import (
     adjust_brightness,
@@ -174,6 +189,7 @@ __all__ = [
     "close_cover",
     "close_valve",
     "complete_list_item",
+    "flash_light",
     "get_date",
     "get_list",
     "get_state",
@@ -202,11 +218,17 @@ __all__ = [
     "set_color",
     "set_color_temperature",
     "set_cover_position",
+    "set_effect",
     "set_fan_mode",
     "set_fan_oscillation",
     "set_fan_speed",
+    "set_humidity",
     "set_hvac_mode",
+    "set_preset_mode",
+    "set_swing_mode",
     "set_temperature",
+    "set_temperature_limit",
+    "set_temperature_range",
     "set_timer",
     "set_valve_position",
     "set_volume",

@@ -16,6 +16,8 @@ from agentkit.understanding.numbers import find_numbers, in_percent
         ("twenty one point five", [21.5]),
         ("one two three", []),
         ("led2 and lamp", []),
+        ("between nineteen and twenty two", [19, 22]),
+        ("two hundred and five", [205]),
         ("二十六度", [26]),
         ("26度半", [26.5]),
         ("百分之五十", [50]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,20 @@ def can(device: Device, *any_of: str) -> bool:
     """False only if the device lists what it can do and none of these is there."""
     known = features(device)
     return known is None or bool(known & set(any_of))
+
+
+def listed(device: Device, key: str) -> tuple[str, ...]:
+    """The names that a device lists under an attribute; none if it lists nothing."""
+    names = device.attributes.get(key)
+    return tuple(map(str, names)) if isinstance(names, list | tuple) else ()
+
+
+def spelled_like(wanted: str, names: Sequence[str]) -> str | None:
+    """The name that is wanted, however it is spelled ("Color Loop" for colorloop), else the only one that holds it."""
+    said = _squashed(wanted)
+    same = next((n for n in names if _squashed(n) == said), None)
+    holding = [n for n in names if f" {wanted.strip().casefold()} " in f" {n.casefold()} "]
+    return same if same is not None or len(holding) != 1 else holding[0]
 
 
 def number(device: Device, *keys: str) -> float | None:
@@ -84,6 +99,10 @@ def is_simulated(device: Device) -> bool:
 def clamp(value: float, low: float, high: float) -> float:
     """Keep a value within limits."""
     return max(low, min(high, value))
+
+
+def _squashed(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def tidy(value: float) -> int | float:

@@ -50,6 +50,8 @@ NAMED_VALUES = (
     "mode",
     "title",
     "events",
+    "effect",
+    "effect_list",
 )
 """Attributes with a sentence of their own; the others are read out as value.one."""
 WHILE_ON = {"light": ("brightness", "color", "color_temperature"), "fan": ("speed",)}

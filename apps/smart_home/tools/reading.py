@@ -8,9 +8,9 @@ from typing import Any
 
 from agentkit.devices.adapter import Device
 
-from .climate import unit_of
+from .climate import kept_range, unit_of
 from .colors import nearest_name
-from .common import as_number, is_on, number, tidy
+from .common import as_number, is_on, listed, number, tidy
 
 OPENINGS = {"door", "window", "garage_door", "garage", "opening", "gate", "blind", "curtain"}
 WORDS: dict[str, tuple[str, str]] = {
@@ -155,6 +155,8 @@ def _temperature(device: Device) -> Reading | None:
 
 
 def _target_temperature(device: Device) -> Reading | None:
+    if device.type == "climate" and (kept := kept_range(device)) is not None:
+        return Reading(device, f"{tidy(kept[0])}–{tidy(kept[1])}", unit_of(device))
     value = number(device, "temperature", "target_temperature") if device.type in ("climate", "water_heater") else None
     return None if value is None else Reading(device, tidy(value), unit_of(device))
 
@@ -213,6 +215,12 @@ def _mode(device: Device) -> Reading | None:
     return Reading(device, device.state) if device.type == "climate" and device.state is not None else None
 
 
+def _effect(device: Device) -> Reading | None:
+    if not listed(device, "effect_list"):
+        return None
+    return Reading(device, device.attributes.get("effect") or "none")
+
+
 def _title(device: Device) -> Reading | None:
     title = device.attributes.get("media_title") if device.type == "media_player" else None
     return None if not title else Reading(device, str(title))
@@ -255,4 +263,5 @@ _SPECIAL = {
     "mode": _mode,
     "hvac_mode": _mode,
     "title": _title,
+    "effect": _effect,
 }
