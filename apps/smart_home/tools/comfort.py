@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.tools import Decision, Range, tool
+from agentkit.understanding.tools import BEFORE, Decision, Range, tool
 
 from .climate import HIGH, LOW, heat_to, limits, on_scale, rounded, unit_of
 from .common import can, features, is_off, is_simulated, listed, number, refuse, spelled_like, tidy, to, unless_off
@@ -17,7 +17,7 @@ SWINGS = ("on", "both", "vertical", "horizontal")
 """What a mere "swing" means, of those that a device has."""
 
 
-@tool(types=("climate",), one_of=("low", "high"), is_told=False)
+@tool(types=("climate",), one_of=("low", "high"), undone_by=BEFORE, is_told=False)
 def set_temperature_range(
     device: Device,
     low: Annotated[float | None, Range(-90, 200, "°")] = None,
@@ -46,7 +46,7 @@ def set_temperature_range(
     return unless_off(device, decision, "done.range_off")
 
 
-@tool(types=("climate", "water_heater"), is_told=False)
+@tool(types=("climate", "water_heater"), undone_by=BEFORE, is_told=False)
 def set_temperature_limit(device: Device, limit: Literal["highest", "lowest", "most", "least"]) -> Decision:
     """Set a heating or cooling device to its highest or lowest temperature.
 
@@ -68,13 +68,13 @@ def presets(device: Device) -> int:
     return 1 if device.attributes.get("preset_mode") in (None, "none") else 2
 
 
-@tool(types=("climate", "fan"), prefers=presets, is_told=False)
+@tool(types=("climate", "fan"), prefers=presets, undone_by=BEFORE, is_told=False)
 def set_preset_mode(device: Device, mode: str) -> Decision:
     """Set a named setting of a climate device or fan, for example eco or away; none = no such setting."""
     return _chosen(device, "preset_mode", mode)
 
 
-@tool(types=("climate",), is_told=False)
+@tool(types=("climate",), undone_by=BEFORE, is_told=False)
 def set_swing_mode(device: Device, mode: str) -> Decision:
     """Set how a climate device swings its air: on, off, vertical, horizontal or both."""
     modes = listed(device, "swing_modes")
@@ -83,7 +83,7 @@ def set_swing_mode(device: Device, mode: str) -> Decision:
     return _chosen(device, "swing_mode", mode)
 
 
-@tool(types=("humidifier", "climate"), is_told=False)
+@tool(types=("humidifier", "climate"), undone_by=BEFORE, is_told=False)
 def set_humidity(device: Device, humidity: Annotated[int, Range(0, 100, "%")]) -> Decision:
     """Set the humidity of the air that a device should reach, in percent."""
     key = "humidity" if device.type == "humidifier" else "target_humidity"

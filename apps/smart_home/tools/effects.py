@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.tools import Decision, tool
+from agentkit.understanding.tools import BEFORE, Decision, tool
 
 from .common import can, features, is_simulated, listed, refuse, spelled_like, to
 
@@ -19,7 +19,7 @@ def shows(device: Device) -> int:
     return 1 if device.attributes.get("effect") in (None, *STOPPED) else 2
 
 
-@tool(types=("light",), prefers=shows, is_told=False)
+@tool(types=("light",), prefers=shows, undone_by=BEFORE, is_told=False)
 def set_effect(device: Device, effect: str) -> Decision:
     """Let a light run one of its effects by name, for example colorloop; none = stop it."""
     effects = listed(device, "effect_list")
