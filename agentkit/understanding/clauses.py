@@ -110,7 +110,7 @@ class ClauseSplitter:
 
     def split(self, text: str) -> list[str]:
         """The parts of a text between commas and joining words that hold a verb or a timer each."""
-        pieces = _joints(self.words).split(text)
+        pieces = self.words.made("joints", _joints).split(text)
         found: list[str] = []
         for piece, joint in zip(pieces[::2], ["", *pieces[1::2]], strict=True):
             is_own = self._commands(piece)
@@ -134,7 +134,7 @@ class ClauseSplitter:
 
     def has_joint(self, text: str) -> bool:
         """Whether a comma or a joining word stands in a text."""
-        return _joints(self.words).search(text) is not None
+        return self.words.made("joints", _joints).search(text) is not None
 
     def _may_be_timed(self, text: str) -> bool:
         """Whether a text has a joint, and a time or a timer; and is not "a timer for an hour, then turn it off"."""
@@ -233,12 +233,9 @@ def _joined(found: Sequence[Understanding]) -> Understanding:
 
 def _joints(words: Words) -> re.Pattern[str]:
     """What stands between two clauses; the text between is kept, so that a name with "and" in it stays whole."""
-    if (pattern := words.parsed.get("joints")) is None:
-        spelled = sorted({w.strip(" ,") for w in words.also if w.strip(" ,")}, key=len, reverse=True)
-        joins = "|".join(rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in spelled) or "(?!)"
-        pattern = words.parsed["joints"] = re.compile(rf"((?:[,.;](?!\d)\s*|\s*(?:{joins})\s*)+)", re.IGNORECASE)
-    found: re.Pattern[str] = pattern
-    return found
+    spelled = sorted({w.strip(" ,") for w in words.also if w.strip(" ,")}, key=len, reverse=True)
+    joins = "|".join(rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in spelled) or "(?!)"
+    return re.compile(rf"((?:[,.;](?!\d)\s*|\s*(?:{joins})\s*)+)", re.IGNORECASE)
 
 
 def _without_now(text: str, words: Words) -> str:

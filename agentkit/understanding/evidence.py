@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -71,7 +72,10 @@ class Sentence:
         The halves of a verb stand in order; a longer verb hides the shorter ones that share a word with it.
         """
         text = f" {self.folded} "
-        parsed = (verb for verb in _parsed_verbs(self.words) if verb.chunks[0] in text)
+        table = self.words.made("verbs", _verbs_by_start)
+        near = (table[start] for start in {*self.folded, *self.folded.split()} if start in table)
+        listed = sorted(itertools.chain.from_iterable(near), key=lambda row: row[0])
+        parsed = (verb for _, verb in listed if verb.chunks[0] in text)
         found = [(spans, verb.act) for verb in parsed if (spans := _spans(verb, text))]
         found.sort(key=lambda row: -sum(end - start for start, end in row[0]))
         verbs: dict[Spans, set[str]] = {}
@@ -165,17 +169,22 @@ def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     return acts
 
 
-def _parsed_verbs(words: Words) -> tuple[_Verb, ...]:
-    """Split the phrases of all verbs, once for each list of words."""
-    if (parsed := words.parsed.get("verbs")) is None:
-        parsed = tuple(
-            _Verb(act, chunks, phrase.startswith("^"), phrase.startswith("…"))
-            for act, listed in words.verbs.items()
-            for phrase in listed
-            if (chunks := tuple(c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))))
-        )
-        words.parsed["verbs"] = parsed
-    return parsed
+def _verbs_by_start(words: Words) -> dict[str, list[tuple[int, _Verb]]]:
+    """The phrases of all verbs, split, with their places in the lists, by the first word or sign of their first half.
+
+    A sentence without it need not be searched for the phrase.
+    """
+    verbs = (
+        _Verb(act, chunks, phrase.startswith("^"), phrase.startswith("…"))
+        for act, listed in words.verbs.items()
+        for phrase in listed
+        if (chunks := tuple(c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))))
+    )
+    table: dict[str, list[tuple[int, _Verb]]] = {}
+    for place, verb in enumerate(verbs):
+        first = verb.chunks[0]
+        table.setdefault(first.split()[0] if first.isascii() else first[0], []).append((place, verb))
+    return table
 
 
 def _spans(verb: _Verb, text: str) -> Spans:

@@ -27,7 +27,7 @@ from agentkit.understanding.heads import (
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex, lexicons_of
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
     MAX_COMMANDS,
@@ -103,7 +103,7 @@ class PhraseTier:
         is_asked = text.is_question and not text.is_request
         folded = fold(joined(text.text, words), words)
         lexicon = self.lexicon(view, words)
-        modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
+        modes = words.made("modes", lambda own: frozenset().union(*(fold_all(m, own) for m in own.modes.values())))
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))

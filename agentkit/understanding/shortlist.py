@@ -9,7 +9,7 @@ from agentkit.devices.adapter import Device
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.words import Words
 
 MAX_DEVICES = 16
@@ -50,7 +50,7 @@ def is_about_home(text: Normalised, view: HomeView, words: Words, lexicon: Lexic
 def is_wish(text: Normalised, words: Words, lexicon: Lexicon) -> bool:
     """Whether a sentence begins like a command for devices or holds a unit: it may be about this home after all."""
     folded = fold(text.text, words)
-    is_set = folded.partition(" ")[0] in {fold(w, words) for w in words.talk.sets}  # one sets tables, too
+    is_set = folded.partition(" ")[0] in fold_all(words.talk.sets, words)  # one sets tables, too
     is_begun = not is_set and any(p.search(folded) for p in words.talk.starts)
     return is_begun or any(m.role is Role.UNIT for m in lexicon.mentions(folded))
 

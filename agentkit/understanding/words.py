@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agentkit.understanding.talk import Talk
 from agentkit.understanding.time_words import TimeWords
@@ -14,6 +14,7 @@ from agentkit.understanding.timer_words import TimerWords
 from agentkit.yaml_lines import describe, read_keys
 
 _ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
+Made = TypeVar("Made")
 Table = Mapping[str, tuple[str, ...]]
 
 
@@ -182,6 +183,13 @@ class Words:
     """Phrases of these words in the spelling for comparison, as `fold_listed` meets them."""
     parsed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What readers of these words have made of whole lists, by a name of their own."""
+
+    def made(self, name: str, make: Callable[[Words], Made]) -> Made:
+        """What a reader makes of whole lists, made once; `name` is its own."""
+        if name not in self.parsed:
+            self.parsed[name] = make(self)
+        made: Made = self.parsed[name]
+        return made
 
 
 _PATTERNS = frozenset(f.name for f in fields(Words) if f.type == "tuple[re.Pattern[str], ...]")
