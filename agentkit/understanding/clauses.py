@@ -58,8 +58,8 @@ class ClauseSplitter:
         """Read a sentence whose clauses have several times, or a timer beside a command; NONE if it has no such."""
         if not self._may_be_timed(text.text) or read_timer(text, self.words, self.view).kind is not Kind.NONE:
             return _NOTHING
-        clauses = [self._clause(part) for part in self.split(text.text)]
-        if not 1 < len(clauses) <= _MAX_CLAUSES or not _needs_split(clauses):
+        clauses = self._clauses(text.text)
+        if not clauses or not _needs_split(clauses):
             return _NOTHING
         if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
             clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
@@ -99,9 +99,8 @@ class ClauseSplitter:
         """Read a sentence whose clauses are all sure by themselves; NONE if one is not, or a guard may hold for all."""
         if guard(text.text, self.words, kinds=_GUARDS) is not None:
             return _NOTHING
-        clauses = [self._clause(part) for part in self.split(text.text)]
-        is_many = 1 < len(clauses) <= _MAX_CLAUSES
-        return self._read(text, clauses) if is_many and not any(c.is_timed for c in clauses) else _NOTHING
+        clauses = self._clauses(text.text)
+        return self._read(text, clauses) if clauses and not any(c.is_timed for c in clauses) else _NOTHING
 
     def swallows(self, found: Understanding, text: Normalised) -> bool:
         """Whether words that a template took as they are hold a verb of a sentence with joints."""
@@ -145,6 +144,11 @@ class ClauseSplitter:
             return False
         noun = Reading(plain_text(text))
         return bool(sentence.marks) or take_noun(noun, self.words.timers)
+
+    def _clauses(self, text: str) -> list[_Clause]:
+        """The clauses of a text; none if there is one only, or more than are ever read."""
+        parts = self.split(text)
+        return [self._clause(part) for part in parts] if 1 < len(parts) <= _MAX_CLAUSES else []
 
     def _clause(self, text: str) -> _Clause:
         when = find_when(text, self.words.time)
