@@ -31,9 +31,12 @@ def shortlist(text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) 
     folded = fold(text.text, words)
     evidence = _telling(folded, lexicon)
     said, terms, here = _Said.of(folded, evidence, view, lexicon), lexicon.terms.of_device, view.speaker_area
+    ids = lexicon.terms.holding(said.terms).union(d.id for name in said.names for d in view.named(name))
+    types, places = said.kinds | said.of_classes, said.areas | said.on_floors
     scored = (
         (said.score(d, terms[d.id], is_near=d.area is not None and d.area == here), n, d)
         for n, d in enumerate(view.devices)
+        if d.id in ids or d.type in types or d.area in places  # the others score nothing
     )
     best = sorted((row for row in scored if row[0] > 0), key=lambda row: (-row[0], row[1]))
     devices = tuple(d for _, _, d in best[:MAX_DEVICES])
