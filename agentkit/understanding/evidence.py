@@ -163,10 +163,8 @@ def _verb_level(
 def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     """Acts that stand for a tool with devices of these types."""
     wanted = set(types)
-    acts = {act for act, rules in phrases.acts.items() for r in rules if r.tool == tool and wanted & set(r.types)}
-    if any(v.tool == tool for v in phrases.values):
-        acts.add("set")
-    return acts
+    acts = {act for act, able in phrases.acts_of.get(tool, ()) if not wanted.isdisjoint(able)}
+    return acts | {"set"} if tool in phrases.valued else acts
 
 
 def _verbs_by_start(words: Words) -> dict[str, list[tuple[int, _Verb]]]:

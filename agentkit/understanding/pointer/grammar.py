@@ -60,8 +60,13 @@ def verbs_of(tools: Mapping[str, Tool], phrases: PhraseMap) -> dict[str, Verb]:
 
 def with_values(verbs: Mapping[str, Verb], offers: Offers) -> dict[str, Verb]:
     """The tools for which the sentence holds a value, if one is needed."""
-    given = {n: v if v.said is None else replace(v, values=_said(offers, v.tool, v.said)) for n, v in verbs.items()}
-    return {n: v for n, v in given.items() if v.said is None or v.values}
+    found: dict[str, Verb] = {}
+    for name, verb in verbs.items():
+        if verb.said is None:
+            found[name] = verb
+        elif values := _said(offers, verb.tool, verb.said):
+            found[name] = replace(verb, values=values)
+    return found
 
 
 def _said(offers: Offers, tool: Tool, param: Param) -> tuple[str, ...]:
