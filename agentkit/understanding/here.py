@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentkit.types import Intent, Kind, Understanding
+from agentkit.understanding.groups import GUARDS
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, spell
 from agentkit.understanding.selecting import select
-from agentkit.understanding.target import GUARDS
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words

@@ -10,7 +10,7 @@ from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader, first_wide
 from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
-from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
+from agentkit.understanding.groups import GUARDS, borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.heads import (
     SETTING,
     Head,
@@ -50,7 +50,7 @@ from agentkit.understanding.piece_checks import (
     without_theme,
 )
 from agentkit.understanding.selecting import select
-from agentkit.understanding.target import GUARDS, TargetFinder
+from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 

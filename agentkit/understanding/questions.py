@@ -13,12 +13,12 @@ from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asked import AskedFinder
 from agentkit.understanding.asking import MOTION, PERSON, first_wide
 from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
+from agentkit.understanding.groups import Group
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
-from agentkit.understanding.target import Group
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.wide import are_joined, meanings, state_of
 from agentkit.understanding.words import Words
