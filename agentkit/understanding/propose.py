@@ -165,7 +165,7 @@ class Proposer:
     def _lacking(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
         """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
         folded = fold(text.text, words)
-        verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold_listed(p.split("…")[0], words))}, key=len)
+        verbs = words.made("verbs of setting", _setting_verbs)
         other = max((i.end for i in lexicon.at(folded, 0) if i.role is Role.ACT), default=0) if folded else 0
         verbs = [v for v in verbs if not v.isascii() or len(v) >= other]  # "turn on …" is not "turn … to"
         for verb in (v for v in reversed(verbs) if _starts(folded, v)):
@@ -189,6 +189,11 @@ class Proposer:
             if is_meant and (found := targets_among(rule.types, readings, finder)):
                 return (Intent(rule.tool, {}, found[0]),)
         return ()
+
+
+def _setting_verbs(words: Words) -> list[str]:
+    """What commands to set something begin with, the longest last."""
+    return sorted({v for p in words.verbs.get("set", ()) if (v := fold_listed(p.split("…")[0], words))}, key=len)
 
 
 def _commands(text: str, words: Words, lexicon: Lexicon) -> list[str]:

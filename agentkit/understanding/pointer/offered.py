@@ -67,8 +67,14 @@ class Offered:
 
 
 def _spoken(names: Sequence[str], said: str, spell: Spell) -> list[str]:
+    """The names as they are spelled: those that are said, the longest first, then the others; the own script leads."""
     spelled = dict.fromkeys(map(spell, names))
-    return sorted(spelled, key=lambda n: (n not in said, n.isascii() != said.isascii(), -len(n) if n in said else 0))
+    own = said.isascii()
+    ordered = [*(n for n in spelled if n.isascii() is own), *(n for n in spelled if n.isascii() is not own)]
+    if not (heard := [n for n in ordered if n in said]):
+        return ordered
+    heard.sort(key=lambda n: (n.isascii() is not own, -len(n)))
+    return heard + [n for n in ordered if n not in said]
 
 
 def model_type(device: Device) -> str:
