@@ -77,6 +77,7 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
     return Normalised(core, language or detect_language(text), text, is_question or is_asking, is_request, before)
 
 
+@lru_cache(maxsize=64)  # several readers of a turn begin with what was said
 def spell(text: str) -> str:
     """One spelling per character: half width, plain quotes, Latin letters, nothing invisible, single spaces."""
     plain = unicodedata.normalize("NFKC", text.translate(_MARKS)).translate(_MARKS)

@@ -107,6 +107,12 @@ class PhraseMap:
         return found
 
     @cached_property
+    def area_arguments(self) -> tuple[tuple[str, str], ...]:
+        """(tool, argument) of the arguments that take a room."""
+        rules = (rule for rules in self.acts.values() for rule in rules)
+        return tuple((r.tool, r.area_argument) for r in rules if r.area_argument)
+
+    @cached_property
     def valued(self) -> frozenset[str]:
         """Tools that take a value."""
         return frozenset(rule.tool for rule in self.values)

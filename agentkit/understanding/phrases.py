@@ -58,6 +58,8 @@ _MAX_SPLITS = 64
 _MAX_CHARS = 400
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
+_LACKED = frozenset({Role.AREA, Role.FLOOR, Role.HINT, Role.CLASS})
+"""What a device may not fit: a cut without any reads the same whether or not it may be absent."""
 BESIDE = "beside"
 """Kind of guard: what is beside a room or a device is not in or on it."""
 
@@ -152,7 +154,7 @@ class PhraseTier:
 
     def _absent(self, cuts: Iterable[Sequence[Item]], reader: ClauseReader, folded: str) -> tuple[Intent, ...]:
         """Commands to kinds of devices that their rooms lack, or of which several fit: the resolver says so."""
-        found = self._first(cuts, reader, folded)
+        found = self._first((cut for cut in cuts if any(i.role in _LACKED for i in cut)), reader, folded)
         is_unclear = any(i.selector.is_one for i in found)
         return () if any(select(i.selector, reader.targets.view) for i in found) and not is_unclear else found
 
