@@ -135,16 +135,16 @@ def is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) ->
     if (names and not names.isdisjoint(device.names)) or is_nearly_said(device, sentence.folded, sentence.lexicon):
         return True
     is_class = any(_is_class(device, key, words) for key in sentence.of(Role.CLASS))
-    is_kind = device.type in sentence.of(Role.KIND) or is_class
+    if device.type not in sentence.of(Role.KIND) and not is_class:
+        return False
     if sentence.of(Role.PART) & sentence.lexicon.names.parts[device.id]:
-        return is_kind
+        return True
     areas, floors = sentence.of(Role.AREA), sentence.of(Role.FLOOR)
     if areas or floors:
-        on_floor = set(view.areas_of(floors))
-        return is_kind and (device.area in areas or device.area in on_floor)
+        return device.area in areas or device.area in view.areas_of(floors)
     is_only = view.n_of_type(device.type) == 1
     is_everywhere = bool(sentence.of(Role.ALL, Role.HOME))
-    return is_kind and (is_only or is_everywhere or (device.area is not None and device.area == view.speaker_area))
+    return is_only or is_everywhere or (device.area is not None and device.area == view.speaker_area)
 
 
 def _verb_level(
