@@ -87,3 +87,13 @@ def test_empty_home_can_only_be_refused(home: HomeView, app: App, templates: Tem
     nothing = offer([], HomeView())
     assert takes("[refuse][not_home]", nothing, app, templates, decoder)
     assert not takes("[turn_on]", nothing, app, templates, decoder)
+
+
+def test_devices_of_the_same_type_and_room_need_no_other_grammar(home: HomeView) -> None:
+    view = replace(home, speaker_area=None)
+    kitchen = [d for d in home.devices if d.type == "light" and d.area == "kitchen"]
+    hall = next(d for d in home.devices if d.type == "light" and d.area == "hallway")
+    first, second, elsewhere = (offer([d], view) for d in (*kitchen[:2], hall))
+    assert first.devices != second.devices
+    assert first.shape == second.shape == elsewhere.shape
+    assert offer([kitchen[0], hall], view).shape != offer(kitchen[:2], view).shape
