@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -61,6 +62,10 @@ class Pack:
         for clause in (*self._clauses, *self._values.values()):
             for part in clause:
                 self._holders.setdefault(part, set()).add(clause)
+        self._parts: dict[str, list[str]] = {}
+        """First two characters → literal texts: only those that may begin somewhere are looked for in all of a text."""
+        for part in self._holders:
+            self._parts.setdefault(part[:2], []).append(part)
 
     def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
         """The pack without the templates that this text, or an empty one of these lists, rules out."""
@@ -68,7 +73,9 @@ class Pack:
 
     def left_by(self, haystack: str, lists: Mapping[str, SlotList]) -> Intents:
         """The same for a text as `haystack` gives it."""
-        held = set[_Clause]().union(*(clauses for part, clauses in self._holders.items() if part in haystack))
+        starts = self._parts.keys() & {"", *haystack, *map(operator.add, haystack, haystack[1:])}
+        parts = (part for start in starts for part in self._parts[start] if part in haystack)
+        held = set[_Clause]().union(*(self._holders[part] for part in parts))
         missing: set[_Need] = {*(self._clauses - held)}
         missing |= {name for name, clause in self._values.items() if name not in lists and clause not in held}
         missing |= {name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values}
