@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agentkit.agent.question import Option
 from agentkit.understanding.durations import read_duration
-from agentkit.understanding.normalise import Normalised, fold, fold_all, fold_listed, spell
+from agentkit.understanding.normalise import Normalised, fold, fold_listed, spell
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
@@ -147,7 +147,7 @@ def _says(text: str, phrases: Iterable[str], beside: Iterable[str], words: Words
 
 def without(text: str, phrases: Iterable[str], words: Words) -> str:
     """Remove whole phrases, the longest first: words by their boundaries, Chinese wherever it stands."""
-    for phrase in sorted((p for p in fold_all(tuple(phrases), words) if p), key=len, reverse=True):
+    for phrase in sorted({fold_listed(p, words) for p in phrases} - {""}, key=len, reverse=True):
         if phrase in text:
             cjk = _CJK.search(phrase)
             pattern = re.escape(phrase) if cjk else rf"(?<![a-z0-9]){re.escape(phrase)}(?![a-z0-9])"
