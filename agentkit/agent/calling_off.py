@@ -21,7 +21,7 @@ from agentkit.planned import Entry, EntryKind
 from agentkit.types import Intent, Outcome
 from agentkit.understanding.durations import find_durations
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.timer_pieces import Reading, plain_text, take_acts
 from agentkit.understanding.words import Words
@@ -47,7 +47,7 @@ def read_called_off(
         return found
     rests = list(dict.fromkeys(framed(turn.text, words.talk.cancels)))
     is_pointed = any(_is_it(rest, words) for rest in rests)
-    if is_pointed or fold(turn.text.text, words) in {fold_listed(c, words) for c in words.cancel}:
+    if is_pointed or fold(turn.text.text, words) in fold_all(words.cancel, words):
         return _the_last(turn, acting, words, spoken, undo, is_explicit=is_pointed or _is_bare(turn, words))
     if is_taken_back(turn.text, words) and (found := planned_now(turn, acting)):
         return found
@@ -167,13 +167,13 @@ def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) 
 def _is_it(rest: str, words: Words) -> bool:
     """Whether what is called off is only pointed at: "it", "that one", "the last one"."""
     spelled = fold(with_pronoun(rest, words.talk), words)
-    return spelled in {fold(words.talk.it, words), *(fold(w, words) for w in words.talk.just_now)}
+    return spelled == fold(words.talk.it, words) or spelled in fold_all(words.talk.just_now, words)
 
 
 def _is_stop(turn: Turn, words: Words) -> bool:
     """Whether a word that stops what moves stands alone ("stop"), with which nothing is called off but a new plan."""
     said = fold(turn.text.original, words)
-    return any(fold_listed(w, words) == said for listed in words.stops.values() for w in listed)
+    return any(said in fold_all(listed, words) for listed in words.stops.values())
 
 
 def _is_bare(turn: Turn, words: Words) -> bool:
@@ -181,17 +181,21 @@ def _is_bare(turn: Turn, words: Words) -> bool:
     return _is_whole(turn, words.talk.cancel_alone, words)
 
 
-def _is_whole(turn: Turn, listed: Sequence[str], words: Words) -> bool:
+def _is_whole(turn: Turn, listed: tuple[str, ...], words: Words) -> bool:
     """Whether a text is one of these and nothing else."""
-    said = fold(turn.text.text, words)
-    return any(fold(w, words) == said for w in listed)
+    return fold(turn.text.text, words) in fold_all(listed, words)
 
 
 def _is_verb(text: str, words: Words) -> bool:
     """Whether a verb of the home holds the word of calling off ("cancel mute"), so that a device may be meant."""
     folded = fold(text, words)
+    return any(verb in folded for verb in words.made("verbs of calling off", _framed_verbs))
+
+
+def _framed_verbs(words: Words) -> tuple[str, ...]:
+    """Verbs of the home that have the form of calling something off themselves."""
     phrases = (p for listed in words.verbs.values() for p in listed if "…" not in p)
-    return any((f := fold(p, words)) and _is_frame(f, words) and f in folded for p in phrases)
+    return tuple(f for p in phrases if (f := fold(p, words)) and _is_frame(f, words))
 
 
 def _is_frame(phrase: str, words: Words) -> bool:

@@ -34,7 +34,7 @@ from agentkit.understanding.entries import PLACES, TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import alike, find_targets
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -59,7 +59,7 @@ class FollowUps:
         """
         words = self.words[turn.language]
         talk, said = words.talk, {fold(turn.text.text, words), fold(turn.text.original, words)}
-        if said & {fold(w, words) for w in talk.undo}:
+        if said & fold_all(talk.undo, words):
             called_off = Answered(is_cancelled=True, why="the question was waved away")
             if dropped is not None:
                 return called_off
@@ -75,13 +75,13 @@ class FollowUps:
         planned = None if entry is None else retargeted(turn, self.acting, entry, words, self._like)
         if found := planned or self._corrected(turn, done, dropped):
             return with_end(found, entry, self.acting, is_instead=True)
-        if dropped is None and said & {fold(w, words) for w in talk.again}:
+        if dropped is None and said & fold_all(talk.again, words):
             once_more = tuple(_pinned(d) for d in done if d.intent.tool)
             nothing = End(Outcome.REFUSED, (Sentence("refused.nothing_to_repeat"),))
             return Answered(once_more, why="the last turn once more") if once_more else nothing
         if not done:
             return also_then(turn, self.acting, entry, self._also)
-        if said & {fold(w, words) for w in talk.more}:
+        if said & fold_all(talk.more, words):
             more = tuple(_pinned(d) for d in done if _STEP in d.intent.args)
             return Answered(more, why="more of the last change") if more else None
         return with_end(self._also(turn, done), entry, self.acting, is_instead=False)

@@ -22,7 +22,7 @@ from agentkit.errors import DecoderError, PromptTooLong
 from agentkit.types import Intent, Kind, Outcome, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold, normalise
+from agentkit.understanding.normalise import Normalised, fold, fold_all, normalise
 from agentkit.understanding.words import Words
 
 UNCLEAR = frozenset({"", "not_understood", "not_home"})
@@ -239,7 +239,7 @@ class Listener:
     def _with_gaps(self, turn: Turn, intents: Sequence[Intent]) -> tuple[Intent, ...]:
         """Leave out texts that say nothing ("add something to the list"), so that they are asked for."""
         words = self.words[turn.language]
-        something = {fold(w, words) for w in words.talk.something}
+        something = fold_all(words.talk.something, words)
 
         def kept(intent: Intent) -> Iterator[str]:
             tool = self.acting.tools.get(intent.tool)

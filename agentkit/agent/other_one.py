@@ -15,7 +15,7 @@ from agentkit.agent.turn import End, Turn
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Selector
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import fold, fold_listed
+from agentkit.understanding.normalise import fold, fold_all
 from agentkit.understanding.words import Words
 
 
@@ -60,7 +60,7 @@ def _has_words(intent: Intent, acting: Acting) -> bool:
 
 def _is_other(text: str, words: Words) -> bool:
     """Whether a text is nothing but a word for the other one."""
-    return fold(text, words) in {fold_listed(w, words) for w in words.talk.others}
+    return fold(text, words) in fold_all(words.talk.others, words)
 
 
 def _others(device: Device, view: HomeView) -> tuple[Device, ...]:

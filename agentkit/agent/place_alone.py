@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from agentkit.understanding.entries import Role
+from agentkit.understanding.groups import GUARDS
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
-from agentkit.understanding.target import GUARDS
 from agentkit.understanding.words import Words
 
 _THINGS = frozenset({Role.NAME, Role.KIND, Role.CLASS, Role.IT})

@@ -14,8 +14,8 @@ from agentkit.agent.undo import is_so
 from agentkit.devices.adapter import Change, Device
 from agentkit.policy_rules import Verdict
 from agentkit.types import Args, Intent
+from agentkit.understanding.groups import GUARDS
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.target import GUARDS
 from agentkit.understanding.tools import Decision, Tool
 
 DecideAll = Callable[[Sequence[tuple[Tool, Any, Args]]], Sequence[object]]

@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,9 @@ from agentkit.errors import CheckpointError
 
 GUARD: Final = "\ufdd0"
 """A Unicode noncharacter that breaks up special tokens in guarded text; no text may hold it, encode drops it."""
+_SHORT: Final = 40
+"""Characters of a text between special tokens whose ids are remembered: the names of a home come with every prompt."""
+_N_KEPT: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Vocabulary:
 
 
 class Tokenizer:
-    """One checkpoint's tokenizer; immutable, so threads may share it."""
+    """One checkpoint's tokenizer; threads may share it."""
 
     def __init__(self, vocabulary: Vocabulary, encode_plain: Callable[[str], list[int]]):
         """`encode_plain` tokenises text without special tokens and without any prefix."""
@@ -49,6 +52,7 @@ class Tokenizer:
         self.bos_id, self.eos_ids = vocabulary.bos_id, vocabulary.eos_ids
         self.chat_template = vocabulary.chat_template
         self._encode_plain = encode_plain
+        self._encode_short = lru_cache(_N_KEPT)(encode_plain)
         self._ids = {**vocabulary.added_ids, **vocabulary.special_ids}
         self._hidden = frozenset(vocabulary.special_ids.values())
         self._splitter = _splitter(self._ids)
@@ -82,7 +86,7 @@ class Tokenizer:
             if index % 2:  # a captured token that is cut out
                 ids.append(self._ids[part])
             elif plain := part.replace(GUARD, ""):
-                ids += self._encode_plain(prefix + plain)
+                ids += (self._encode_short if len(plain) <= _SHORT else self._encode_plain)(prefix + plain)
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:

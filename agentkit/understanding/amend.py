@@ -12,7 +12,7 @@ from agentkit.understanding.choosing import is_question
 from agentkit.understanding.entries import TARGETS, Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold, fold_listed, spell
+from agentkit.understanding.normalise import Normalised, fold, fold_all, spell
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -184,8 +184,8 @@ def is_called_off(text: Normalised, words: Words) -> bool:
     """Whether the utterance, or its last clause in Chinese, calls off what was asked; or answers itself with a no."""
     asked, _, answer = spell(text.original).rpartition("?")
     said = [] if text.taken_back else fold(answer, words).split()
-    if asked and said and said[0] in {fold_listed(n, words) for n in (*words.no, *words.cancel)}:
+    if asked and said and said[0] in fold_all((*words.no, *words.cancel), words):
         return True
-    cancels = {fold_listed(c, words) for c in words.cancel}
+    cancels = fold_all(words.cancel, words)
     last = re.split("[,.;]", text.text)[-1] if not text.text.isascii() else text.text
     return fold(text.text, words) in cancels or fold(last, words) in cancels

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from agentkit.devices.adapter import Device
-from agentkit.understanding.normalise import fold_listed
-from agentkit.understanding.words import Table, Words
+from agentkit.understanding.normalise import fold_all
+from agentkit.understanding.words import Words
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class AskMap:
 
     def wide_key(self, text: str, words: Words) -> str:
         """The class with a wider meaning of which a folded text is a word; empty if there is none."""
-        return next((k for k in self.wider if text in _texts(words, "device_classes", words.device_classes, k)), "")
+        return next((k for k in self.wider if text in fold_all(words.device_classes.get(k, ()), words)), "")
 
     def is_general(self, text: str, words: Words, states: Iterable[str]) -> bool:
         """Whether a name is but a word for a kind that is asked of the whole home: one "door" among several."""
-        kinds = [k for k in words.kinds if text in _texts(words, "kinds", words.kinds, k)]
+        kinds = [k for k in words.kinds if text in fold_all(words.kinds[k], words)]
         is_kept = any(k in self.everywhere for k in kinds) or (
             bool(kinds) and any(s in self.everywhere for s in states)
         )
@@ -54,13 +54,6 @@ class AskMap:
         """Whether a state is asked for wherever the speaker is."""
         types = {kind.partition(".")[0] for kind in self.states.get(state, ())}
         return state in self.everywhere or (bool(types) and types <= set(self.everywhere))
-
-
-def _texts(words: Words, name: str, table: Table, key: str) -> frozenset[str]:
-    """The folded words of one entry of a table, made once."""
-    if f"{name} {key}" not in words.parsed:
-        words.parsed[f"{name} {key}"] = frozenset(fold_listed(w, words) for w in table.get(key, ()))
-    return cast(frozenset[str], words.parsed[f"{name} {key}"])
 
 
 def read_asks(raw: Mapping[str, Any]) -> AskMap:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from agentkit.devices.adapter import Device
 from agentkit.understanding.asking import MOTION, PERSON
 from agentkit.understanding.entries import Item, Role
+from agentkit.understanding.groups import Group
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
 from agentkit.understanding.selecting import has_word
-from agentkit.understanding.target import Group
 from agentkit.understanding.words import Words
 
 Pool = tuple[Device, ...]

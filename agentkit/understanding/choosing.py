@@ -109,6 +109,8 @@ def reached_by(selector: Selector, view: HomeView) -> tuple[Device, ...]:
 
 def as_spoken(found: Understanding, text: Normalised, view: HomeView) -> Understanding:
     """Free text in the characters that were said, not in those that were matched; names stay the home's own."""
+    if not any(isinstance(v, str) and not v.isascii() for i in found.intents for v in i.args.values()):
+        return found
     own = {n for d in view.devices for n in d.names} | {n for a in view.areas for n in a.names}
     own |= {n for f in view.floors for n in f.names}
 

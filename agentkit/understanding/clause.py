@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.choices import is_listed, is_same_twice, listing
 from agentkit.understanding.entries import USUAL, Item, Role
+from agentkit.understanding.groups import Group
 from agentkit.understanding.heads import SETTING
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
 from agentkit.understanding.strict import is_word_of_class
-from agentkit.understanding.target import Group, TargetFinder
+from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 
 OF_PRESENT = "of_present"

@@ -65,8 +65,8 @@ class ClauseSplitter:
         """Read a sentence whose clauses have several times, or a timer beside a command; NONE if it has no such."""
         if not self._may_be_timed(text.text) or read_timer(text, self.words, self.view).kind is not Kind.NONE:
             return _NOTHING
-        clauses = [self._clause(part) for part in self.split(text.text)]
-        if not 1 < len(clauses) <= _MAX_CLAUSES or not _needs_split(clauses):
+        clauses = self._clauses(text.text)
+        if not clauses or not _needs_split(clauses):
             return _NOTHING
         if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
             clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
@@ -107,9 +107,8 @@ class ClauseSplitter:
         """Read a sentence whose clauses are all sure by themselves; NONE if one is not, or a guard may hold for all."""
         if guard(text.text, self.words, kinds=_GUARDS) is not None:
             return _NOTHING
-        clauses = [self._clause(part) for part in self.split(text.text)]
-        is_many = 1 < len(clauses) <= _MAX_CLAUSES
-        return self._read(text, clauses) if is_many and not any(c.is_timed for c in clauses) else _NOTHING
+        clauses = self._clauses(text.text)
+        return self._read(text, clauses) if clauses and not any(c.is_timed for c in clauses) else _NOTHING
 
     def swallows(self, found: Understanding, text: Normalised) -> bool:
         """Whether words that a template took as they are hold a verb of a sentence with joints."""
@@ -118,7 +117,7 @@ class ClauseSplitter:
 
     def split(self, text: str) -> list[str]:
         """The parts of a text between commas and joining words that hold a verb or a timer each."""
-        pieces = _joints(self.words).split(text)
+        pieces = self.words.made("joints", _joints).split(text)
         found: list[str] = []
         for piece, joint in zip(pieces[::2], ["", *pieces[1::2]], strict=True):
             is_own = self._commands(piece)
@@ -142,7 +141,7 @@ class ClauseSplitter:
 
     def has_joint(self, text: str) -> bool:
         """Whether a comma or a joining word stands in a text."""
-        return _joints(self.words).search(text) is not None
+        return self.words.made("joints", _joints).search(text) is not None
 
     def _may_be_timed(self, text: str) -> bool:
         """Whether a text has a joint, and a time or a timer; and is not "a timer for an hour, then turn it off"."""
@@ -153,6 +152,11 @@ class ClauseSplitter:
             return False
         noun = Reading(plain_text(text))
         return bool(sentence.marks) or take_noun(noun, self.words.timers)
+
+    def _clauses(self, text: str) -> list[_Clause]:
+        """The clauses of a text; none if there is one only, or more than are ever read."""
+        parts = self.split(text)
+        return [self._clause(part) for part in parts] if 1 < len(parts) <= _MAX_CLAUSES else []
 
     def _clause(self, text: str) -> _Clause:
         when = find_when(text, self.words.time)
@@ -253,12 +257,9 @@ def _joined(found: Sequence[Understanding]) -> Understanding:
 
 def _joints(words: Words) -> re.Pattern[str]:
     """What stands between two clauses; the text between is kept, so that a name with "and" in it stays whole."""
-    if (pattern := words.parsed.get("joints")) is None:
-        spelled = sorted({w.strip(" ,") for w in words.also if w.strip(" ,")}, key=len, reverse=True)
-        joins = "|".join(rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in spelled) or "(?!)"
-        pattern = words.parsed["joints"] = re.compile(rf"((?:[,.;](?!\d)\s*|\s*(?:{joins})\s*)+)", re.IGNORECASE)
-    found: re.Pattern[str] = pattern
-    return found
+    spelled = sorted({w.strip(" ,") for w in words.also if w.strip(" ,")}, key=len, reverse=True)
+    joins = "|".join(rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in spelled) or "(?!)"
+    return re.compile(rf"((?:[,.;](?!\d)\s*|\s*(?:{joins})\s*)+)", re.IGNORECASE)
 
 
 def _without_now(text: str, words: Words) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -71,7 +72,10 @@ class Sentence:
         The halves of a verb stand in order; a longer verb hides the shorter ones that share a word with it.
         """
         text = f" {self.folded} "
-        parsed = (verb for verb in _parsed_verbs(self.words) if verb.chunks[0] in text)
+        table = self.words.made("verbs", _verbs_by_start)
+        near = (table[start] for start in {*self.folded, *self.folded.split()} if start in table)
+        listed = sorted(itertools.chain.from_iterable(near), key=lambda row: row[0])
+        parsed = (verb for _, verb in listed if verb.chunks[0] in text)
         found = [(spans, verb.act) for verb in parsed if (spans := _spans(verb, text))]
         found.sort(key=lambda row: -sum(end - start for start, end in row[0]))
         verbs: dict[Spans, set[str]] = {}
@@ -131,16 +135,16 @@ def is_said(device: Device, sentence: Sentence, view: HomeView, words: Words) ->
     if (names and not names.isdisjoint(device.names)) or is_nearly_said(device, sentence.folded, sentence.lexicon):
         return True
     is_class = any(_is_class(device, key, words) for key in sentence.of(Role.CLASS))
-    is_kind = device.type in sentence.of(Role.KIND) or is_class
+    if device.type not in sentence.of(Role.KIND) and not is_class:
+        return False
     if sentence.of(Role.PART) & sentence.lexicon.names.parts[device.id]:
-        return is_kind
+        return True
     areas, floors = sentence.of(Role.AREA), sentence.of(Role.FLOOR)
     if areas or floors:
-        on_floor = set(view.areas_of(floors))
-        return is_kind and (device.area in areas or device.area in on_floor)
+        return device.area in areas or device.area in view.areas_of(floors)
     is_only = view.n_of_type(device.type) == 1
     is_everywhere = bool(sentence.of(Role.ALL, Role.HOME))
-    return is_kind and (is_only or is_everywhere or (device.area is not None and device.area == view.speaker_area))
+    return is_only or is_everywhere or (device.area is not None and device.area == view.speaker_area)
 
 
 def _verb_level(
@@ -159,23 +163,26 @@ def _verb_level(
 def acts_of(tool: str, types: Iterable[str], phrases: PhraseMap) -> set[str]:
     """Acts that stand for a tool with devices of these types."""
     wanted = set(types)
-    acts = {act for act, rules in phrases.acts.items() for r in rules if r.tool == tool and wanted & set(r.types)}
-    if any(v.tool == tool for v in phrases.values):
-        acts.add("set")
-    return acts
+    acts = {act for act, able in phrases.acts_of.get(tool, ()) if not wanted.isdisjoint(able)}
+    return acts | {"set"} if tool in phrases.valued else acts
 
 
-def _parsed_verbs(words: Words) -> tuple[_Verb, ...]:
-    """Split the phrases of all verbs, once for each list of words."""
-    if (parsed := words.parsed.get("verbs")) is None:
-        parsed = tuple(
-            _Verb(act, chunks, phrase.startswith("^"), phrase.startswith("…"))
-            for act, listed in words.verbs.items()
-            for phrase in listed
-            if (chunks := tuple(c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))))
-        )
-        words.parsed["verbs"] = parsed
-    return parsed
+def _verbs_by_start(words: Words) -> dict[str, list[tuple[int, _Verb]]]:
+    """The phrases of all verbs, split, with their places in the lists, by the first word or sign of their first half.
+
+    A sentence without it need not be searched for the phrase.
+    """
+    verbs = (
+        _Verb(act, chunks, phrase.startswith("^"), phrase.startswith("…"))
+        for act, listed in words.verbs.items()
+        for phrase in listed
+        if (chunks := tuple(c for chunk in phrase.split("…") if (c := fold_listed(chunk, words))))
+    )
+    table: dict[str, list[tuple[int, _Verb]]] = {}
+    for place, verb in enumerate(verbs):
+        first = verb.chunks[0]
+        table.setdefault(first.split()[0] if first.isascii() else first[0], []).append((place, verb))
+    return table
 
 
 def _spans(verb: _Verb, text: str) -> Spans:

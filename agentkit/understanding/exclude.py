@@ -203,9 +203,12 @@ def negated_clauses(text: str, words: Words) -> tuple[str, str] | None:
 
 def clauses_of(text: str, words: Words) -> list[str]:
     """The parts of a sentence between marks and between words for a contrast."""
+    return [c.strip() for c in words.made("contrasts", _contrasts).split(text) if c.strip()]
+
+
+def _contrasts(words: Words) -> re.Pattern[str]:
     spelled = (rf"(?<!\w){re.escape(w)}(?!\w)" if w.isascii() else re.escape(w) for w in words.contrasts)
-    parts = re.split("|".join(("[,.;]", *spelled)), text, flags=re.IGNORECASE)
-    return [c.strip() for c in parts if c.strip()]
+    return re.compile("|".join(("[,.;]", *spelled)), re.IGNORECASE)
 
 
 def is_mixed_up(text: str, words: Words) -> bool:

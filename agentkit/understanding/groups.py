@@ -3,13 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from agentkit.understanding.entries import PLACES, TARGETS, VALUES, VERBS, Item, Role
-from agentkit.understanding.target import Group
 
 _PLACES = frozenset({Role.AREA, Role.FLOOR})
 _THINGS = TARGETS - _PLACES
 _ORIGIN = VALUES | {Role.UNIT, Role.FILLER}
+
+GUARDS = frozenset({"lock"})
+"""Types that guard the home: of several, none is chosen by the room that another command spoke of."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The pieces between two "and"s."""
+
+    items: tuple[Item, ...] = ()
+
+    def of(self, *roles: Role) -> tuple[str, ...]:
+        """Distinct values of these roles, in the order spoken."""
+        return tuple(dict.fromkeys(i.value for i in self.items if i.role in roles))
+
+    def has(self, *roles: Role) -> bool:
+        """Whether any piece has one of these roles."""
+        return not self._roles.isdisjoint(roles)
+
+    @cached_property
+    def _roles(self) -> frozenset[Role]:
+        return frozenset(i.role for i in self.items)
+
+    @property
+    def values(self) -> tuple[Item, ...]:
+        """The wanted values."""
+        return tuple(i for i in self.items if i.role in VALUES)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all of a kind are meant, wherever they are, as "the doors" are all that can be locked."""
+        return self.has(Role.ALL, Role.HOME) or any(i.is_plural and i.value in GUARDS for i in self.items)
+
+    def __add__(self, other: Group) -> Group:
+        return Group(self.items + other.items)
 
 
 def make_groups(items: Sequence[Item]) -> list[Group]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.words import Words
 
 _SCRIPTS = re.compile(r"(?<=[\u3400-\u9fff])(?=[a-zA-Z])|(?<=[a-zA-Z])(?=[\u3400-\u9fff])")
+_N_TEXTS = 32
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,18 @@ class GuardHit:
 
 
 def guard(text: str, words: Words, *, kinds: Collection[str] = ()) -> GuardHit | None:
-    """Find the first time, condition, negation, exception or report in a text. `kinds`: only these, if any."""
+    """Find the first time, condition, negation, exception or report in a text. `kinds`: only these, if any.
+
+    Several readers of a turn ask about the same texts, so the last ones are remembered.
+    """
+    return words.made("guard", _remembered)(text, kinds if isinstance(kinds, frozenset) else frozenset(kinds))
+
+
+def _remembered(words: Words) -> Callable[[str, frozenset[str]], GuardHit | None]:
+    return lru_cache(_N_TEXTS)(partial(_find, words))
+
+
+def _find(words: Words, text: str, kinds: frozenset[str]) -> GuardHit | None:
     spaced = text if text.isascii() else _SCRIPTS.sub(" ", text)  # a word ends where the script changes
     for kind, patterns in words.guards.items():
         if kinds and kind not in kinds:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentkit.types import Intent, Kind, Understanding
+from agentkit.understanding.groups import GUARDS
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold, spell
 from agentkit.understanding.selecting import select
-from agentkit.understanding.target import GUARDS
 from agentkit.understanding.templates import TemplateTier
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -68,7 +68,7 @@ def wished(
 def without_here(text: Normalised, words: Words) -> Normalised | None:
     """The text without its words for "here", which few templates know. None if there are none."""
     folded = fold(text.text, words)
-    for word in sorted((w for w in words.here if w), key=len, reverse=True):
+    for word in sorted((w for w in words.here if w and w in folded), key=len, reverse=True):
         pattern = rf"(?<![a-z]){re.escape(word)}(?![a-z])" if word.isascii() else re.escape(word) + "的?"
         shorter = " ".join(re.sub(pattern, " ", folded).split())
         if shorter != folded and shorter:

@@ -19,10 +19,18 @@ class HomeCache(Generic[Built]):
     def __init__(self, build: Callable[[HomeView, Words], Built]) -> None:
         self._build = build
         self._kept: OrderedDict[tuple[object, ...], Built] = OrderedDict()
+        self._last: tuple[str, object, Built] | None = None  # replaced as a whole; a turn asks for one home many times
 
     def get(self, view: HomeView, words: Words) -> Built:
         """What was built for this home and language, or build it now."""
-        key = (words.language, view.naming())
+        naming, last = view.naming(), self._last
+        if last is not None and last[1] is naming and last[0] == words.language:
+            return last[2]
+        built = self._get((words.language, naming), view, words)
+        self._last = (words.language, naming, built)
+        return built
+
+    def _get(self, key: tuple[object, ...], view: HomeView, words: Words) -> Built:
         if key not in self._kept:
             self._kept[key] = self._build(view, words)
             if len(self._kept) > _KEPT_HOMES:

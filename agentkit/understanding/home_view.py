@@ -74,6 +74,9 @@ class HomeView:
 
     @cached_property
     def _naming(self) -> Hashable:
+        known = self.devices.home_naming if isinstance(self.devices, Listing) else None
+        if known is not None and known.areas is self.areas and known.floors is self.floors:
+            return known.naming
         return _Hashed((self._index.naming, self.areas, self.floors))
 
 
@@ -103,16 +106,26 @@ class Index:
         )
 
 
+@dataclass(frozen=True)
+class _HomeNaming:
+    """Everything that a sentence can name of one home: hashing its rooms for each view takes longer than a look-up."""
+
+    areas: tuple[Area, ...]
+    floors: tuple[Floor, ...]
+    naming: Hashable
+
+
 class Listing(tuple[Device, ...]):
     """Devices with the index of their names; whatever is cut out of it is a plain tuple and finds its own."""
 
     named_places: Index
+    home_naming: _HomeNaming | None = None
 
     @classmethod
-    def of(cls, devices: Iterable[Device], index: Index) -> Listing:
+    def of(cls, devices: Iterable[Device], index: Index, home: _HomeNaming | None = None) -> Listing:
         """Put the states of now beside an index that was made of devices of the same names in the same order."""
         listing = cls(devices)
-        listing.named_places = index
+        listing.named_places, listing.home_naming = index, home
         return listing
 
 
@@ -124,7 +137,9 @@ class LiveHome:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._kept: tuple[int, Index] | None = None  # replaced as a whole, so that no reader meets half of it
+        self._kept: tuple[int, Index, _HomeNaming] | None = (
+            None  # replaced as a whole, so that no reader meets half of it
+        )
 
     def view(self, speaker_area: str | None) -> HomeView:
         """Take a snapshot, as heard from a room."""
@@ -135,8 +150,11 @@ class LiveHome:
             index = Index.of(devices)
             if kept is not None and kept[1].naming == index.naming:  # so that nobody compares all names again
                 index = replace(index, naming=kept[1].naming)
-            kept = self._kept = (version, index)
-        return HomeView(Listing.of(devices, kept[1]), registry.areas, registry.floors, speaker_area)
+            areas, floors = registry.areas, registry.floors
+            home = _HomeNaming(areas, floors, _Hashed((index.naming, areas, floors)))
+            kept = self._kept = (version, index, home)
+        _, index, home = kept
+        return HomeView(Listing.of(devices, index, home), home.areas, home.floors, speaker_area)
 
 
 class _Hashed:

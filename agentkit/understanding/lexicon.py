@@ -76,7 +76,7 @@ class Lexicon:
             return
         for length in self._lengths.get(text[start], ()):
             end = start + length
-            if end <= len(text) and _may_end(text, end) and (known := self._by_text.get(text[start:end])):
+            if end <= len(text) and (known := self._by_text.get(text[start:end])) and _may_end(text, end):
                 yield from (Item(e.role, e.value, start, end, is_plural=e.is_plural, text=e.text) for e in known)
 
     def cuts(self, text: str) -> Iterator[tuple[Item, ...]]:

@@ -55,10 +55,10 @@ def _is_called(device: Device, kinds: Sequence[str]) -> bool:
 
 def _is_idle(text: str, adjective: str, view: HomeView, lexicon: Lexicon) -> bool:
     """Whether an adjective is in no name of the home and a thing follows it; elsewhere it may be part of a name."""
-    if any(has_word(n, adjective) for d in view.devices for n in d.names):
-        return False
     at = f" {text} ".find(f" {adjective} ") + len(adjective) + 1
-    return at < len(text) and any(i.role in _THINGS for i in lexicon.at(text, at))
+    if at >= len(text) or not any(i.role in _THINGS for i in lexicon.at(text, at)):
+        return False
+    return not any(has_word(n, adjective) for d in view.devices for n in d.names)
 
 
 def _replaced(text: str, phrase: str, meant: str) -> str:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from agentkit.types import Selector
 from agentkit.understanding.entries import TARGETS, Role
-from agentkit.understanding.groups import make_groups
+from agentkit.understanding.groups import Group, make_groups
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import fold
-from agentkit.understanding.target import Group, TargetFinder
+from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.words import Words
 
 _IDLE = frozenset({Role.FILLER, Role.COPULA, Role.WISH, Role.PREPOSITION})

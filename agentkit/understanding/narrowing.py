@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from hassil.expression import Alternative, Expression, Group, ListReference, RuleReference, Sentence
 from hassil.intents import Intent, IntentData, Intents, RangeSlotList, SlotList, TextSlotList
+from hassil.numbers import get_rbnf_engine
 from hassil.recognize import recognize_all
 from hassil.util import CJK_WHITESPACE, fold_case, normalize_for_matching, remove_skip_words_tracked
 
 _Clause = frozenset[str]
 """Literal texts one of which a sentence must hold."""
 _MAX_DEPTH = 50
+_FIRST_WORD = re.compile("[a-z]+|[^a-z]")
 _DOMAIN = "domain"
 """What a name of the home adds to hassil's context: the type of its device."""
 
@@ -50,13 +55,17 @@ class Pack:
                 self._needed_by[need] = self._needed_by.get(need, 0) | 1 << n
         self._named = tuple(need for need in self._needed_by if isinstance(need, _Named))
         self._clauses = frozenset(need for need in self._needed_by if isinstance(need, frozenset))
-        self._values = dict(_value_clauses(intents))
+        self._values = dict(_value_clauses(intents, name.split("-")[0]))
         """List of the pack → a clause of its values: none of them can be meant if it does not hold."""
         self._holders: dict[str, set[_Clause]] = {}
         """Literal text → the clauses that it fulfils."""
         for clause in (*self._clauses, *self._values.values()):
             for part in clause:
                 self._holders.setdefault(part, set()).add(clause)
+        self._parts: dict[str, list[str]] = {}
+        """First two characters → literal texts: only those that may begin somewhere are looked for in all of a text."""
+        for part in self._holders:
+            self._parts.setdefault(part[:2], []).append(part)
 
     def narrowed(self, text: str, lists: Mapping[str, SlotList]) -> Intents:
         """The pack without the templates that this text, or an empty one of these lists, rules out."""
@@ -64,7 +73,9 @@ class Pack:
 
     def left_by(self, haystack: str, lists: Mapping[str, SlotList]) -> Intents:
         """The same for a text as `haystack` gives it."""
-        held = set[_Clause]().union(*(clauses for part, clauses in self._holders.items() if part in haystack))
+        starts = self._parts.keys() & {"", *haystack, *map(operator.add, haystack, haystack[1:])}
+        parts = (part for start in starts for part in self._parts[start] if part in haystack)
+        held = set[_Clause]().union(*(self._holders[part] for part in parts))
         missing: set[_Need] = {*(self._clauses - held)}
         missing |= {name for name, clause in self._values.items() if name not in lists and clause not in held}
         missing |= {name for name, listed in lists.items() if isinstance(listed, TextSlotList) and not listed.values}
@@ -131,14 +142,29 @@ def _named(data: IntentData) -> tuple[_Named, ...]:
     return (_Named(frozenset(types)),) if isinstance(types, list) else ()
 
 
-def _value_clauses(intents: Intents) -> Iterator[tuple[str, _Clause]]:
-    """Lists of texts with literals one of which stands in whatever they match."""
+def _value_clauses(intents: Intents, language: str) -> Iterator[tuple[str, _Clause]]:
+    """Lists with literals one of which stands in whatever they match."""
     for name, listed in intents.slot_lists.items():
+        if isinstance(listed, RangeSlotList):
+            starts = _number_starts(listed.words_language or language)
+            yield from [(name, starts)] if starts and listed.start >= 0 else []
         values = listed.values if isinstance(listed, TextSlotList) else []
         needs = [Sentence(v.text_in).get_required_clauses(intents.expansion_rules) for v in values]
         if needs and all(needs):
             most_telling = (max(clauses, key=lambda c: (min(map(len, c)), sorted(c))) for clauses in needs)
             yield name, frozenset().union(*most_telling)
+
+
+@cache
+def _number_starts(language: str) -> _Clause:
+    """What every number begins with, in digits or in the words that hassil knows; nothing if it knows none."""
+    try:
+        engine = get_rbnf_engine(language)
+    except ValueError:  # no such language
+        return frozenset()
+    numbers = (*range(100), *range(100, 1000, 100), *range(1000, 11_000, 1000))  # the others begin like these
+    texts = {fold_case(text) for n in numbers for text in engine.format_number(n).text_by_ruleset.values()}
+    return frozenset("0123456789").union(*(_FIRST_WORD.findall(text)[:1] for text in texts))
 
 
 def _needed_lists(part: Expression, rules: Mapping[str, Sentence], depth: int = 0) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -76,6 +77,7 @@ def normalise(text: str, language: str | None, words: Words) -> Normalised:
     return Normalised(core, language or detect_language(text), text, is_question or is_asking, is_request, before)
 
 
+@lru_cache(maxsize=64)  # several readers of a turn begin with what was said
 def spell(text: str) -> str:
     """One spelling per character: half width, plain quotes, Latin letters, nothing invisible, single spaces."""
     plain = unicodedata.normalize("NFKC", text.translate(_MARKS)).translate(_MARKS)
@@ -119,10 +121,11 @@ def fold(text: str, words: Words) -> str:
 
     A sentence and its parts are folded by many readers of a turn, so the last texts are remembered.
     """
-    if (remembered := words.parsed.get("fold")) is None:
-        remembered = words.parsed["fold"] = lru_cache(_N_FOLDED)(partial(_fold, words=words))
-    folded: str = remembered(text)
-    return folded
+    return words.made("fold", _remembered)(text)
+
+
+def _remembered(words: Words) -> Callable[[str], str]:
+    return lru_cache(_N_FOLDED)(partial(_fold, words=words))
 
 
 def _fold(text: str, words: Words) -> str:
@@ -138,6 +141,14 @@ def fold_listed(phrase: str, words: Words) -> str:
     """Spell a phrase of the app's lists for comparison; each is folded once."""
     if (folded := words.folded.get(phrase)) is None:
         folded = words.folded[phrase] = fold(phrase, words)
+    return folded
+
+
+def fold_all(phrases: tuple[str, ...], words: Words) -> frozenset[str]:
+    """The phrases of one of the app's lists in the spelling for comparison; each list is folded once."""
+    lists: dict[tuple[str, ...], frozenset[str]] = words.made("fold_all", lambda _: {})
+    if (folded := lists.get(phrases)) is None:
+        folded = lists[phrases] = frozenset(fold_listed(p, words) for p in phrases)
     return folded
 
 

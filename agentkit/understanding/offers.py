@@ -31,12 +31,15 @@ class Offers:
             return None
         if param.type is str:
             return self.texts.get((tool.name, param.name), ())
+        defaults = self.defaults.get((tool.name, param.name), ())
+        if not self.numbers:
+            return tuple(dict.fromkeys(defaults))
         is_difference = param.range is not None and param.range.low == -param.range.high
         signs = (1, -1) if is_difference else (1,)
         said = [n * sign for n in self.numbers for sign in signs]
         fitting = [n for n in said if param.range is None or param.range.low <= n <= param.range.high]
         whole = [n for n in fitting if param.type is float or isinstance(n, int)]
-        return tuple(dict.fromkeys([*whole, *self.defaults.get((tool.name, param.name), ())]))
+        return tuple(dict.fromkeys([*whole, *defaults]))
 
 
 def offers_of(mentions: tuple[Item, ...], rooms: tuple[str, ...], phrases: PhraseMap) -> Offers:
@@ -44,6 +47,5 @@ def offers_of(mentions: tuple[Item, ...], rooms: tuple[str, ...], phrases: Phras
     numbers = [plain(m.number) if m.role is Role.NUMBER else int(m.value) for m in mentions if m.role in _NUMBERS]
     said = {name: tuple(dict.fromkeys(m.value for m in mentions if m.role is role)) for name, role in _TEXTS.items()}
     texts = {(r.tool, r.argument): said[r.value] for r in phrases.values if r.value in said}
-    placed = [r for rules in phrases.acts.values() for r in rules if r.area_argument]
-    texts |= {(r.tool, r.area_argument): rooms for r in placed if r.area_argument}
+    texts |= dict.fromkeys(phrases.area_arguments, rooms)
     return Offers(tuple(dict.fromkeys(numbers)), texts, phrases.defaults)

@@ -116,6 +116,25 @@ class PhraseMap:
     """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
 
     @cached_property
+    def acts_of(self) -> Mapping[str, tuple[tuple[str, frozenset[str]], ...]]:
+        """Tool → acts that stand for it, with the device types for which they do."""
+        found: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {}
+        for act, rule in ((act, rule) for act, rules in self.acts.items() for rule in rules):
+            found[rule.tool] = (*found.get(rule.tool, ()), (act, frozenset(rule.types)))
+        return found
+
+    @cached_property
+    def area_arguments(self) -> tuple[tuple[str, str], ...]:
+        """(tool, argument) of the arguments that take a room."""
+        rules = (rule for rules in self.acts.values() for rule in rules)
+        return tuple((r.tool, r.area_argument) for r in rules if r.area_argument)
+
+    @cached_property
+    def valued(self) -> frozenset[str]:
+        """Tools that take a value."""
+        return frozenset(rule.tool for rule in self.values)
+
+    @cached_property
     def defaults(self) -> Mapping[tuple[str, str], tuple[int | float, ...]]:
         """(tool, argument) → numbers that acts stand for without their being said."""
         found: dict[tuple[str, str], tuple[int | float, ...]] = {}

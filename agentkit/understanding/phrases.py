@@ -10,7 +10,7 @@ from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asking import AskReader, first_wide
 from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
-from agentkit.understanding.groups import borrowed_places, make_groups, share_place, without_origin
+from agentkit.understanding.groups import GUARDS, borrowed_places, make_groups, share_place, without_origin
 from agentkit.understanding.heads import (
     SETTING,
     Head,
@@ -27,7 +27,7 @@ from agentkit.understanding.heads import (
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex, lexicons_of
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
     MAX_COMMANDS,
@@ -50,7 +50,7 @@ from agentkit.understanding.piece_checks import (
     without_theme,
 )
 from agentkit.understanding.selecting import select
-from agentkit.understanding.target import GUARDS, TargetFinder
+from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -58,6 +58,8 @@ _MAX_SPLITS = 64
 _MAX_CHARS = 400
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
+_LACKED = frozenset({Role.AREA, Role.FLOOR, Role.HINT, Role.CLASS})
+"""What a device may not fit: a cut without any reads the same whether or not it may be absent."""
 BESIDE = "beside"
 """Kind of guard: what is beside a room or a device is not in or on it."""
 
@@ -103,7 +105,7 @@ class PhraseTier:
         is_asked = text.is_question and not text.is_request
         folded = fold(joined(text.text, words), words)
         lexicon = self.lexicon(view, words)
-        modes = {fold_listed(w, words) for listed in words.modes.values() for w in listed}
+        modes = words.made("modes", lambda own: frozenset().union(*(fold_all(m, own) for m in own.modes.values())))
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
@@ -152,7 +154,7 @@ class PhraseTier:
 
     def _absent(self, cuts: Iterable[Sequence[Item]], reader: ClauseReader, folded: str) -> tuple[Intent, ...]:
         """Commands to kinds of devices that their rooms lack, or of which several fit: the resolver says so."""
-        found = self._first(cuts, reader, folded)
+        found = self._first((cut for cut in cuts if any(i.role in _LACKED for i in cut)), reader, folded)
         is_unclear = any(i.selector.is_one for i in found)
         return () if any(select(i.selector, reader.targets.view) for i in found) and not is_unclear else found
 

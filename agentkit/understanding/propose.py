@@ -20,7 +20,7 @@ from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import mere_targets, targets_among
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.names import place_names
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_all, fold_listed
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.piece_checks import MAX_COMMANDS
 from agentkit.understanding.selecting import select
@@ -165,11 +165,11 @@ class Proposer:
     def _lacking(self, text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) -> tuple[Intent, ...]:
         """ "set the thermostat", "change the colour of the lamp": a command whose one value is not said."""
         folded = fold(text.text, words)
-        verbs = sorted({v for p in words.verbs.get("set", ()) if (v := fold_listed(p.split("…")[0], words))}, key=len)
+        verbs = words.made("verbs of setting", _setting_verbs)
         other = max((i.end for i in lexicon.at(folded, 0) if i.role is Role.ACT), default=0) if folded else 0
         verbs = [v for v in verbs if not v.isascii() or len(v) >= other]  # "turn on …" is not "turn … to"
         for verb in (v for v in reversed(verbs) if _starts(folded, v)):
-            can_lack_topic = verb in {fold_listed(w, words) for w in words.talk.sets}
+            can_lack_topic = verb in fold_all(words.talk.sets, words)
             if found := self._valueless(folded.replace(verb, " ", 1), view, words, lexicon, can_lack_topic):
                 return found
         return ()
@@ -189,6 +189,11 @@ class Proposer:
             if is_meant and (found := targets_among(rule.types, readings, finder)):
                 return (Intent(rule.tool, {}, found[0]),)
         return ()
+
+
+def _setting_verbs(words: Words) -> list[str]:
+    """What commands to set something begin with, the longest last."""
+    return sorted({v for p in words.verbs.get("set", ()) if (v := fold_listed(p.split("…")[0], words))}, key=len)
 
 
 def _commands(text: str, words: Words, lexicon: Lexicon) -> list[str]:
@@ -211,7 +216,7 @@ def _of_before(intent: Intent, before: Sequence[Intent]) -> Intent:
 
 def _begins_as_question(folded: str, words: Words) -> bool:
     """Whether a sentence without its mark begins like a question ("is it on")."""
-    starts = {fold(p, words) for p in words.questions.get("yes_no", ())}
+    starts = fold_all(words.questions.get("yes_no", ()), words)
     return any(folded.startswith(f"{s} ") for s in starts if s.isascii())
 
 

@@ -13,12 +13,12 @@ from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asked import AskedFinder
 from agentkit.understanding.asking import MOTION, PERSON, first_wide
 from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
+from agentkit.understanding.groups import Group
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
-from agentkit.understanding.target import Group
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.wide import are_joined, meanings, state_of
 from agentkit.understanding.words import Words
@@ -95,7 +95,7 @@ class QuestionTier:
             lexicon = self._lexicons.get(view, words)
             asks = self._phrases.asks
             finder = AskedFinder(words, view, lexicon.names, self._phrases.attributes, asks.everywhere)
-            idle = frozenset(fold(w, words) for w in words.question_fillers)
+            idle = fold_all(words.question_fillers, words)
             cuts = (_without_adverbs(cut, idle) for cut in lexicon.cuts(folded))
             read = ((cut, self._read(cut, text, finder, lexicon)) for cut in cuts)
             found = next(iter(first_wide(((c, (i,) if i else ()) for c, i in read), asks, words)), None)

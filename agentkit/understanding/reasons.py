@@ -81,8 +81,7 @@ class ReasonReader:
         if not command.isascii():  # "he opens the door" begins with who does it
             is_own = not any(command.startswith(word) for word in self.words.it)
             return is_own and any(i.role is Role.ACT for i in self.lexicon.mentions(folded))
-        phrases = (p for listed in self.words.verbs.values() for p in listed if p[0] not in "…^")
-        leads = {fold_listed(p.partition("…")[0], self.words) for p in phrases}
+        leads = self.words.made("leading verbs", _leads)
         is_whole = folded.rpartition(" ")[2] not in {*self.words.fillers, *self.words.also}
         return is_whole and any(i.role is Role.ACT and i.text in leads for i in self.lexicon.at(folded, 0))
 
@@ -103,3 +102,9 @@ class ReasonReader:
 
     def _targets(self, clause: str) -> list[Item]:
         return [i for i in self.lexicon.mentions(fold(clause, self.words)) if i.role in TARGETS | {Role.TOPIC}]
+
+
+def _leads(words: Words) -> frozenset[str]:
+    """The first halves of the verbs that may lead a command."""
+    phrases = (p for listed in words.verbs.values() for p in listed if p[0] not in "…^")
+    return frozenset(fold_listed(p.partition("…")[0], words) for p in phrases)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from agentkit.types import Kind, Understanding
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.named_guard import guard_unless_named
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.shortlist import is_about_home, is_wish
@@ -84,7 +84,7 @@ class Refuser:
 
     def _unknown(self, found: Understanding, name: str, words: Words, areas: tuple[str, ...] = ()) -> Understanding:
         """Refuse with the name, or ask what is meant if it may be any thing."""
-        if fold(name, words) not in {fold(w, words) for w in words.talk.something}:
+        if fold(name, words) not in fold_all(words.talk.something, words):
             return unknown(found, name, areas)
         why = f"{name!r} may be any thing"
         return Understanding(Kind.ASK, (), "what", path=found.path, why=why, timings_ms=found.timings_ms)

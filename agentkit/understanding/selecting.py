@@ -60,4 +60,4 @@ def is_called(name: str, word: str) -> bool:
 def has_word(name: str, word: str) -> bool:
     """Whether a name holds a word, an English one as a whole."""
     name, word = name_key(name), name_key(word)
-    return f" {word} " in f" {name} " if word.isascii() else word in name
+    return word in name and (not word.isascii() or f" {word} " in f" {name} ")

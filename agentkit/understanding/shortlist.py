@@ -9,7 +9,7 @@ from agentkit.devices.adapter import Device
 from agentkit.understanding.entries import Item, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.words import Words
 
 MAX_DEVICES = 16
@@ -31,9 +31,12 @@ def shortlist(text: Normalised, view: HomeView, words: Words, lexicon: Lexicon) 
     folded = fold(text.text, words)
     evidence = _telling(folded, lexicon)
     said, terms, here = _Said.of(folded, evidence, view, lexicon), lexicon.terms.of_device, view.speaker_area
+    ids = lexicon.terms.holding(said.terms).union(d.id for name in said.names for d in view.named(name))
+    types, places = said.kinds | said.of_classes, said.areas | said.on_floors
     scored = (
         (said.score(d, terms[d.id], is_near=d.area is not None and d.area == here), n, d)
         for n, d in enumerate(view.devices)
+        if d.id in ids or d.type in types or d.area in places  # the others score nothing
     )
     best = sorted((row for row in scored if row[0] > 0), key=lambda row: (-row[0], row[1]))
     devices = tuple(d for _, _, d in best[:MAX_DEVICES])
@@ -50,7 +53,7 @@ def is_about_home(text: Normalised, view: HomeView, words: Words, lexicon: Lexic
 def is_wish(text: Normalised, words: Words, lexicon: Lexicon) -> bool:
     """Whether a sentence begins like a command for devices or holds a unit: it may be about this home after all."""
     folded = fold(text.text, words)
-    is_set = folded.partition(" ")[0] in {fold(w, words) for w in words.talk.sets}  # one sets tables, too
+    is_set = folded.partition(" ")[0] in fold_all(words.talk.sets, words)  # one sets tables, too
     is_begun = not is_set and any(p.search(folded) for p in words.talk.starts)
     return is_begun or any(m.role is Role.UNIT for m in lexicon.mentions(folded))
 

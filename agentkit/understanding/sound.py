@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
@@ -38,16 +39,16 @@ def mend_sound(folded: str, lexicon: Lexicon) -> list[Mended]:
     heard_well = [i for i in mentions if i.role is Role.NUMBER or (i.role is Role.ACT and i.end - i.start > 1)]
     kept = {n for i in heard_well for n in range(i.start, i.end)}
     found: dict[Mended, None] = {}
-    for start, char in enumerate(folded):
-        for sound in _blurred(char):
-            for word in words.get(sound, ()):
-                heard = folded[start : start + len(word)]
-                places = range(start, start + len(word))
-                if heard == word or len(heard) < len(word) or known.issuperset(places) or kept & set(places):
-                    continue
-                if all(_is_alike(a, b, is_exact=False) for a, b in zip(heard, word, strict=True)):
-                    is_exact = all(_is_alike(a, b, is_exact=True) for a, b in zip(heard, word, strict=True))
-                    found[Mended(folded[:start] + word + folded[start + len(word) :], is_exact)] = None
+    for start, sound, after in _sounds_of_pairs(folded):
+        near = {word for next_sound in after for word in words.get((sound, next_sound), ())}
+        for word in sorted(near, key=lambda w: (-len(w), w)):
+            heard = folded[start : start + len(word)]
+            places = range(start, start + len(word))
+            if heard == word or len(heard) < len(word) or known.issuperset(places) or not kept.isdisjoint(places):
+                continue
+            if all(_is_alike(a, b, is_exact=False) for a, b in zip(heard, word, strict=True)):
+                is_exact = all(_is_alike(a, b, is_exact=True) for a, b in zip(heard, word, strict=True))
+                found[Mended(folded[:start] + word + folded[start + len(word) :], is_exact)] = None
     return list(found)[:_MAX_READINGS]
 
 
@@ -56,18 +57,25 @@ def _spans(items: Iterable[Item]) -> set[int]:
     return {n for i in items if i.end - i.start > 1 for n in range(i.start, i.end)}
 
 
+def _sounds_of_pairs(folded: str) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Each place of a text, with each sound of its character and all sounds of the next one."""
+    for start, (char, after) in enumerate(itertools.pairwise(folded)):
+        for sound in _blurred(char):
+            yield start, sound, _blurred(after)
+
+
 @lru_cache(maxsize=8)
-def _words_by_sound(lexicon: Lexicon) -> Mapping[str, tuple[str, ...]]:
-    """Sound of the first character → words of this home and its kinds, the longest first."""
+def _words_by_sound(lexicon: Lexicon) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Sounds of the first two characters → words of this home and its kinds."""
     words = {e.text for e in lexicon.entries if e.role in _MENDED and 1 < len(e.text) <= _LONGEST}
     short = {e.text for e in lexicon.entries if e.role in (Role.KIND, Role.CLASS) and len(e.text) == 1}
     areas = {e.text for e in lexicon.entries if e.role is Role.AREA and len(e.text) < _LONGEST}
     words |= {area + kind for area in areas for kind in short}
-    table: dict[str, list[str]] = {}
-    for word in sorted(words, key=lambda w: (-len(w), w)):
-        for sound in _blurred(word[0]) if all(map(_sounds, word)) else ():
-            table.setdefault(sound, []).append(word)
-    return {sound: tuple(found) for sound, found in table.items()}
+    table: dict[tuple[str, str], list[str]] = {}
+    for word in words:
+        for sounds in itertools.product(_blurred(word[0]), _blurred(word[1])) if all(map(_sounds, word)) else ():
+            table.setdefault(sounds, []).append(word)
+    return {sounds: tuple(found) for sounds, found in table.items()}
 
 
 def _is_alike(spoken: str, meant: str, *, is_exact: bool) -> bool:

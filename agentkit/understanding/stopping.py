@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.words import Words
 
@@ -21,7 +21,7 @@ def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) 
     Of several it is asked which, but a word for quiet means all that is heard.
     """
     said = fold(text.original, words)  # "would you stop" is meant for whoever speaks
-    types = {t for t, listed in words.stops.items() if said in {fold_listed(w, words) for w in listed}}
+    types = {t for t, listed in words.stops.items() if said in fold_all(listed, words)}
     if not types:
         return Understanding(Kind.NONE)
     moving = [d for d in view.devices if types & {ANY, d.type} and d.state in phrases.moving.get(d.type, ())]

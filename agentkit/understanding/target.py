@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Selector
-from agentkit.understanding.entries import PLACES, VALUES, Item, Role
+from agentkit.understanding.entries import PLACES, Item, Role
+from agentkit.understanding.groups import GUARDS, Group
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
 from agentkit.understanding.selecting import has_word, is_called, of_class, select
@@ -17,37 +18,6 @@ from agentkit.understanding.words import Words
 
 _NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
-
-GUARDS = frozenset({"lock"})
-"""Types that guard the home: of several, none is chosen by the room that another command spoke of."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """The pieces between two "and"s."""
-
-    items: tuple[Item, ...] = ()
-
-    def of(self, *roles: Role) -> tuple[str, ...]:
-        """Distinct values of these roles, in the order spoken."""
-        return tuple(dict.fromkeys(i.value for i in self.items if i.role in roles))
-
-    def has(self, *roles: Role) -> bool:
-        """Whether any piece has one of these roles."""
-        return any(i.role in roles for i in self.items)
-
-    @property
-    def values(self) -> tuple[Item, ...]:
-        """The wanted values."""
-        return tuple(i for i in self.items if i.role in VALUES)
-
-    @property
-    def is_all(self) -> bool:
-        """Whether all of a kind are meant, wherever they are, as "the doors" are all that can be locked."""
-        return self.has(Role.ALL, Role.HOME) or any(i.is_plural and i.value in GUARDS for i in self.items)
-
-    def __add__(self, other: Group) -> Group:
-        return Group(self.items + other.items)
 
 
 @dataclass(frozen=True)

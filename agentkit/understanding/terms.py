@@ -36,6 +36,10 @@ class HomeTerms:
         """Device id → the words of all its names."""
         self._said = lru_cache(_N_TEXTS)(self._find_said)
 
+    def holding(self, terms: Iterable[str]) -> set[str]:
+        """Ids of the devices with one of these words in a name."""
+        return {i for term in terms for i in self._having.get(term, ())}
+
     def said_in(self, folded: str) -> frozenset[str]:
         """The words that a folded sentence says, and those of the home that it nearly says."""
         return self._said(folded)
@@ -43,6 +47,13 @@ class HomeTerms:
     def _find_said(self, folded: str) -> frozenset[str]:
         said = terms_of(folded)
         return frozenset(said).union(*(self._near.of(word) for word in said if word[:1].isalpha()))
+
+    @cached_property
+    def _having(self) -> dict[str, list[str]]:
+        having: dict[str, list[str]] = {}
+        for device_id, term in ((i, term) for i, terms in self.of_device.items() for term in terms):
+            having.setdefault(term, []).append(device_id)
+        return having
 
     @cached_property
     def _near(self) -> Nearness:

@@ -10,7 +10,7 @@ from agentkit.understanding.durations import Duration, find_durations
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import kind_words
-from agentkit.understanding.normalise import Normalised, fold, fold_listed
+from agentkit.understanding.normalise import Normalised, fold, fold_all, fold_listed
 from agentkit.understanding.numbers import plain
 from agentkit.understanding.selecting import has_word
 from agentkit.understanding.timer_pieces import (
@@ -38,7 +38,7 @@ def read_timer(text: Normalised, words: Words, view: HomeView) -> Understanding:
     own = words.timers
     if not own.timer or len(text.text) > 200:
         return _NOTHING
-    if fold(text.text, words) in {fold_listed(w, words) for w in own.left}:
+    if fold(text.text, words) in fold_all(own.left, words):
         return _calls(Intent("timer_status"))
     reading = Reading(plain_text(text.text))
     if not take_named_device(reading, own, view) and not take_noun(reading, own):

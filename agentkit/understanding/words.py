@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agentkit.understanding.talk import Talk
 from agentkit.understanding.time_words import TimeWords
 from agentkit.understanding.timer_words import TimerWords
+from agentkit.understanding.word_values import amount_key, links, mapping, offer, patterns, phrases, word
 from agentkit.yaml_lines import describe, read_keys
 
-_ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
+Made = TypeVar("Made")
 Table = Mapping[str, tuple[str, ...]]
 
 
@@ -187,6 +188,13 @@ class Words:
     parsed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What readers of these words have made of whole lists, by a name of their own."""
 
+    def made(self, name: str, make: Callable[[Words], Made]) -> Made:
+        """What a reader makes of whole lists, made once; `name` is its own."""
+        if name not in self.parsed:
+            self.parsed[name] = make(self)
+        made: Made = self.parsed[name]
+        return made
+
 
 _PATTERNS = frozenset(f.name for f in fields(Words) if f.type == "tuple[re.Pattern[str], ...]")
 _TABLES = frozenset(f.name for f in fields(Words) if f.type == "Table")
@@ -205,90 +213,21 @@ def _read(key: str, value: Any) -> Any:
             raise ValueError(f"{key} is {describe(value)}, wanted true or false")
         return value
     if key in ("guards", "no_things"):
-        return {str(k): _patterns(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+        return {str(k): patterns(f"{key}.{k}", v) for k, v in mapping(key, value).items()}
     if key in ("offers", "spans"):
-        return {_offer(key, k, v): str(v) for k, v in _mapping(key, value).items()}
+        return {offer(key, k, v): str(v) for k, v in mapping(key, value).items()}
     if key == "choices":
         return {
-            str(kind): {str(k): _list(f"{key}.{kind}.{k}", v) for k, v in _mapping(f"{key}.{kind}", table).items()}
-            for kind, table in _mapping(key, value).items()
+            str(kind): {str(k): phrases(f"{key}.{kind}.{k}", v) for k, v in mapping(f"{key}.{kind}", table).items()}
+            for kind, table in mapping(key, value).items()
         }
     if key in _PATTERNS:
-        return _patterns(key, value)
+        return patterns(key, value)
     if key in _TABLES:
-        return {_key(key, k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
+        return {amount_key(key, k): phrases(f"{key}.{k}", v) for k, v in mapping(key, value).items()}
     if key == "indefinites":
-        table = _mapping(key, value)
-        return {p.pattern: _word(key, v) for p, v in zip(_patterns(key, list(table)), table.values(), strict=True)}
+        table = mapping(key, value)
+        return {p.pattern: word(key, v) for p, v in zip(patterns(key, list(table)), table.values(), strict=True)}
     if key in ("synonyms", "bases"):
-        return {str(k): _word(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
-    return _links(_list(key, value)) if key == "links" else _list(key, value)
-
-
-def _key(table: str, key: Any) -> str:
-    """Keys of some tables are amounts."""
-    if table in ("levels", "whites") and not str(key).isdecimal():
-        raise ValueError(f'{table}.{key}: the key is {key!r}, wanted a whole number in quotes, for example "50"')
-    return str(key)
-
-
-def _links(texts: tuple[str, ...]) -> tuple[str, ...]:
-    for text in texts:
-        if sorted(re.findall(r"{(.*?)}", text)) != ["head", "tail"] or text.count("{") + text.count("}") != 4:
-            raise ValueError(f'links: {text!r}, wanted {{head}} and {{tail}} in it, for example "{{tail}} of {{head}}"')
-    return texts
-
-
-def _mapping(key: str, value: Any) -> Mapping[Any, Any]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{key} is {describe(value)}, wanted a mapping of words")
-    return value
-
-
-def _list(key: str, value: Any) -> tuple[str, ...]:
-    return tuple(phrase for text in _texts(key, value) for phrase in spelled_out(text))
-
-
-def _texts(key: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise ValueError(f"{key} is {describe(value)}, wanted a list of words")
-    return tuple(_word(f"{key}[{index}]", x) for index, x in enumerate(value))
-
-
-def spelled_out(phrase: str) -> Iterator[str]:
-    """Every phrase that one with alternatives in brackets stands for: "(sweep|mop) the floor"."""
-    if (found := _ALTERNATIVES.search(phrase)) is None:
-        yield phrase
-        return
-    for part in found[1].split("|"):
-        yield from spelled_out(" ".join(f"{phrase[: found.start()]}{part}{phrase[found.end() :]}".split()))
-
-
-def _word(key: str, value: Any) -> str:
-    if not isinstance(value, str | int | float) or not str(value).strip():
-        raise ValueError(f"{key} is {describe(value)}, wanted a word")
-    return str(value)
-
-
-def _offer(key: str, pattern: Any, command: Any) -> str:
-    """The pattern, whose groups the command may name."""
-    found = _patterns(key, [pattern])[0]
-    try:
-        _word(key, command).format(**dict.fromkeys(found.groupindex, ""))
-    except (KeyError, IndexError, ValueError) as err:
-        raise ValueError(
-            f"{key}: {command!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
-        ) from err
-    return found.pattern
-
-
-def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
-    found = []
-    for text in _texts(key, value):
-        try:
-            found.append(re.compile(text, re.IGNORECASE))
-        except (re.error, RecursionError, OverflowError) as err:
-            raise ValueError(f"{key}: {text!r} is no regular expression: {err}") from err
-        if key == "exclusions" and "but" not in found[-1].groupindex:
-            raise ValueError(f"{key}: {text!r} lacks the group (?P<but>…) around what is left out; add it")
-    return tuple(found)
+        return {str(k): word(f"{key}.{k}", v) for k, v in mapping(key, value).items()}
+    return links(phrases(key, value)) if key == "links" else phrases(key, value)

@@ -170,3 +170,10 @@ def test_smollm_ids_are_those_of_llama_cpp(text: str, ids: list[int]) -> None:
     tokenizer = load_tokenizer(smollm_path())
     assert tokenizer.encode(text) == ids
     assert tokenizer.decode(ids) == text
+
+
+def test_ids_given_out_may_be_changed_without_changing_those_of_the_next_text(tiny_tokenizer: Tokenizer) -> None:
+    ids = tiny_tokenizer.encode("kitchen light")
+    kept = list(ids)
+    ids.append(0)
+    assert tiny_tokenizer.encode("kitchen light") == kept

@@ -93,3 +93,13 @@ def test_views_taken_while_devices_come_and_go_are_whole(app: App) -> None:
     for reader in readers:
         reader.join()
     assert wrong == []
+
+
+def test_views_of_a_live_home_hash_its_rooms_once_but_never_those_of_another(app: App) -> None:
+    live = LiveHome(Registry(app.home))
+    first, second = live.view("kitchen"), replace(live.view(None), spoken_of=None)
+    assert first.naming() is second.naming()
+    fewer = replace(first, areas=first.areas[:-1])
+    assert fewer.naming() != first.naming()
+    assert replace(first, devices=first.devices[:-1]).naming() != first.naming()
+    assert HomeView(tuple(first.devices), first.areas, first.floors).naming() == first.naming()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from hassil.intents import Intents, SlotList, TextSlotList
+from hassil.numbers import get_rbnf_engine
 from hassil.recognize import recognize_all
 
 from agentkit.understanding.home_view import HomeView
@@ -15,12 +16,22 @@ SENTENCES = {
     "en": (
         "turn on the living room lights",
         "set the bedroom lamp to fifty percent",
+        "living room brightness twenty-one",
+        "kitchen light 30",
         "what is the temperature on the first floor",
         "add oat milk to my shopping list",
         "is the front door locked",
         "could the cat sing tomorrow",
     ),
-    "zh": ("打开客厅的灯", "把卧室空调调到二十六度", "现在几点", "厨房 的 窗帘 关上", "明天会不会下雨"),
+    "zh": (
+        "打开客厅的灯",
+        "把卧室空调调到二十六度",
+        "厨房灯百分之三十",
+        "客厅灯两千七百开",
+        "现在几点",
+        "厨房 的 窗帘 关上",
+        "明天会不会下雨",
+    ),
 }
 
 
@@ -73,3 +84,31 @@ def test_a_template_goes_if_no_value_of_its_list_is_said_or_no_device_of_its_typ
     assert left("it deep red", lamp) == left("it blue", lamp) == ["One", "Two", "Two"]
     assert left("it deep red", lock) == ["Two", "Two"]
     assert left("it green", lamp) == ["Two"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "it twenty-two"), ("en", "it 5"), ("zh", "it两百"), ("zh", "it 5")]
+)
+def test_a_template_of_a_number_goes_if_no_number_begins_in_the_text(language: str, text: str) -> None:
+    raw = {
+        "language": language,
+        "intents": {"One": {"data": [{"sentences": ["{name} {level}"]}]}},
+        "lists": {"level": {"range": {"from": 0, "to": 300}}},
+    }
+    pack = Pack(language, Intents.from_dict(raw))
+    lists: dict[str, SlotList] = {"name": TextSlotList.from_strings(["it"], name="name")}
+    assert pack.narrowed(text, lists).intents
+    assert not pack.narrowed("it bright", lists).intents
+
+
+def test_all_numbers_begin_as_a_narrowed_pack_expects() -> None:
+    for language in ("en", "zh"):
+        raw = {
+            "language": language,
+            "intents": {"One": {"data": [{"sentences": ["{level}"]}]}},
+            "lists": {"level": {"range": {"from": 0, "to": 12_000}}},
+        }
+        pack, engine = Pack(language, Intents.from_dict(raw)), get_rbnf_engine(language)
+        for number in range(0, 12_000, 7):
+            for text in engine.format_number(number).text_by_ruleset.values():
+                assert pack.narrowed(text, {}).intents, text

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentkit.understanding.normalise import detect_language, fold, normalise
+from agentkit.understanding.normalise import detect_language, fold, fold_all, normalise
 from agentkit.understanding.words import Words
 
 
@@ -46,3 +46,10 @@ def test_one_chinese_character_makes_a_text_chinese() -> None:
 def test_folding_forgets_case_punctuation_and_traditional_characters(words: dict[str, Words]) -> None:
     assert fold("The Kid's  Room—Lamp", words["en"]) == "the kids room lamp"
     assert fold("廚房的燈", words["zh"]) == "厨房的灯"
+
+
+def test_a_list_of_the_app_is_folded_once_however_often_it_is_asked_for(words: dict[str, Words]) -> None:
+    listed = words["en"].cancel
+    folded = fold_all(listed, words["en"])
+    assert folded == {fold(phrase, words["en"]) for phrase in listed}
+    assert fold_all(listed[:1] + listed[1:], words["en"]) is folded

@@ -54,3 +54,16 @@ def test_every_phrase_for_the_vacuum_is_still_known(words: dict[str, Words]) -> 
     spelled = parse_yaml((GOLDEN / "vacuum_phrases.yaml").read_text("utf-8"), GOLDEN)
     assert not set(spelled) - set(words["en"].verbs["vacuum"])
     assert len(words["en"].verbs["vacuum"]) == len(set(words["en"].verbs["vacuum"]))
+
+
+def test_what_is_made_of_words_is_made_once_for_each_language() -> None:
+    english, chinese = Words("en"), Words("zh")
+    made: list[str] = []
+
+    def make(words: Words) -> list[str]:
+        made.append(words.language)
+        return [words.language]
+
+    assert english.made("own", make) is english.made("own", make)
+    assert chinese.made("own", make) == ["zh"]
+    assert made == ["en", "zh"]

@@ -102,7 +102,7 @@ def _devices(
     """Devices that a call means, and those that it leaves out."""
     if call.pointers:
         return [offered.devices[i] for i in dict.fromkeys(call.pointers)], []
-    fitting = [d for d in view.devices if model_type(d) == call.kind and can_do(call.tool, d, tools)]
+    fitting = [d for d in view.devices if model_type(d) == call.kind and can_do(call.tool, d.type, tools)]
     if call.place == "here":
         near = [d for d in fitting if d.area is not None and d.area == view.speaker_area]
         return near or (fitting if len(fitting) == 1 else []), []
@@ -124,7 +124,7 @@ def _intents(
 ) -> list[Intent]:
     by_tool: dict[str, list[Device]] = {}
     for device in devices:
-        if real := can_do(call.tool, device, tools):
+        if real := can_do(call.tool, device.type, tools):
             by_tool.setdefault(real, []).append(device)
     args = _args(call, verb, phrases)
     if args is None:

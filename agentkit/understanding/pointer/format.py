@@ -179,11 +179,12 @@ def link(text: str, areas: Sequence[str], devices: Sequence[Line], spell: Spell 
             pointers[name] = pointers.get(name, "") + f"[d{i}]"
     said = sorted((n for n in pointers if n and n in text), key=len, reverse=True)
     linked, at = "", 0
-    while at < len(text):
+    while starts := [start for n in said if (start := text.find(n, at)) >= 0]:
+        linked, at = linked + text[at : min(starts)], min(starts)
         name, end = next(((n, end) for n in said if (end := _end_of(n, text, at))), ("", at + 1))
         linked += text[at:end] + (pointers.get(text[at:end]) or pointers[name] if name else "")
         at = end
-    return linked
+    return linked + text[at:]
 
 
 def _end_of(name: str, text: str, at: int) -> int | None:

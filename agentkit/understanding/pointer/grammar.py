@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from agentkit.devices.adapter import Device
 from agentkit.understanding.offers import Offers
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.pointer.format import REFUSALS, TOOLS
-from agentkit.understanding.pointer.offered import STANDS_FOR, Offered, model_type
-from agentkit.understanding.tools import Tool
+from agentkit.understanding.pointer.offered import STANDS_FOR, Shape
+from agentkit.understanding.tools import Param, Tool
 
 MAX_CALLS = 4
 MAX_POINTERS = 6
@@ -26,6 +25,8 @@ class Verb:
     """The argument that takes the value; "" = none."""
     values: tuple[str, ...] = ()
     """How the values are written."""
+    said: Param | None = None
+    """The parameter whose values a sentence must hold; None = it need not hold any."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class _Rules:
         return self.by_body.setdefault(body, f"r{len(self.by_body)}")
 
 
-def verbs_of(tools: Mapping[str, Tool], offers: Offers, phrases: PhraseMap) -> dict[str, Verb]:
-    """The model's tools that this app has and for which the sentence holds a value, if one is needed."""
+def verbs_of(tools: Mapping[str, Tool], phrases: PhraseMap) -> dict[str, Verb]:
+    """The model's tools that this app has, whatever is said."""
     argument_of = {rule.tool: rule.argument for rule in phrases.values}
     found: dict[str, Verb] = {}
     for name in TOOLS:
@@ -52,29 +53,41 @@ def verbs_of(tools: Mapping[str, Tool], offers: Offers, phrases: PhraseMap) -> d
             continue
         elif (param := required[0]).range is not None and param.range.low < 0:
             found[name] = Verb(tool, param.name, ("[more]", "[less]"))
-        elif param.name == argument_of.get(name) and (values := _said(offers, tool, param.name)):
-            found[name] = Verb(tool, param.name, values)
+        elif param.name == argument_of.get(name):
+            found[name] = Verb(tool, param.name, said=param)
     return found
 
 
-def _said(offers: Offers, tool: Tool, argument: str) -> tuple[str, ...]:
-    param = next(p for p in tool.params if p.name == argument)
-    texts = offers.texts.get((tool.name, argument))
+def with_values(verbs: Mapping[str, Verb], offers: Offers) -> dict[str, Verb]:
+    """The tools for which the sentence holds a value, if one is needed."""
+    found: dict[str, Verb] = {}
+    for name, verb in verbs.items():
+        if verb.said is None:
+            found[name] = verb
+        elif values := _said(offers, verb.tool, verb.said):
+            found[name] = replace(verb, values=values)
+    return found
+
+
+def _said(offers: Offers, tool: Tool, param: Param) -> tuple[str, ...]:
     if param.choices:
-        return tuple(t for t in texts or () if t in param.choices)
+        return tuple(t for t in offers.texts.get((tool.name, param.name)) or () if t in param.choices)
     return tuple(str(v) for v in offers.of(tool, param) or ())
 
 
-def can_do(tool_name: str, device: Device, tools: Mapping[str, Tool]) -> str | None:
-    """The app's tool that a tool of the model means on a device; None if it cannot do it."""
-    real = STANDS_FOR.get((tool_name, device.type), tool_name)
-    return real if real in tools and device.type in tools[real].types else None
+def can_do(tool_name: str, device_type: str, tools: Mapping[str, Tool]) -> str | None:
+    """The app's tool that a tool of the model means on a device of some type; None if it cannot do it."""
+    real = STANDS_FOR.get((tool_name, device_type), tool_name)
+    return real if real in tools and device_type in tools[real].types else None
 
 
-def pointer_grammar(offered: Offered, verbs: Mapping[str, Verb], tools: Mapping[str, Tool]) -> str:
-    """Write the Lark grammar of one turn; without a device that can do anything, of refusals only."""
+def pointer_grammar(shape: Shape, values: Mapping[str, Sequence[str]], tools: Mapping[str, Tool]) -> str:
+    """Write the Lark grammar of one turn; without a device that can do anything, of refusals only.
+
+    `values`: the model's tools that can be called, with the values that each may take; none = it takes none.
+    """
     rules = _Rules()
-    calls = [call for name, verb in verbs.items() if (call := _call(name, verb, offered, tools, rules))]
+    calls = [call for name, said in values.items() if (call := _call(name, said, shape, tools, rules))]
     lines = ["start: answer" if not calls else f'start: answer | "[wish]" call | call~1..{MAX_CALLS}']
     reasons = " | ".join(f'"[{reason}]"' for reason in REFUSALS)
     lines.append(f'answer: "[refuse]" ({reasons}) | "[ask][which]" | "[say][chitchat]"')
@@ -84,22 +97,22 @@ def pointer_grammar(offered: Offered, verbs: Mapping[str, Verb], tools: Mapping[
     return "\n".join(lines) + "\n"
 
 
-def _call(name: str, verb: Verb, offered: Offered, tools: Mapping[str, Tool], rules: _Rules) -> str:
-    types = {t for t, d in {d.type: d for d in offered.devices}.items() if can_do(name, d, tools)}
-    able = [i for i, d in enumerate(offered.devices) if d.type in types]
+def _call(name: str, values: Sequence[str], shape: Shape, tools: Mapping[str, Tool], rules: _Rules) -> str:
+    types = {t for t in {d.type for d in shape} if can_do(name, t, tools)}
+    able = [i for i, d in enumerate(shape) if d.type in types]
     if not able:
         return ""
     pointers = rules.name(" | ".join(f'"[d{i}]"' for i in able))
-    kinds = dict.fromkeys(model_type(offered.devices[i]) for i in able)
-    groups = [f'"[{kind}]" {_place(kind, able, offered, rules)}' for kind in kinds if kind != "scene"]
+    kinds = dict.fromkeys(shape[i].kind for i in able)
+    groups = [f'"[{kind}]" {_place(kind, able, shape, rules)}' for kind in kinds if kind != "scene"]
     target = rules.name(" | ".join([f"{pointers}~1..{MAX_POINTERS}", *groups]))
-    value = f" ({' | '.join(json.dumps(v, ensure_ascii=False) for v in verb.values)})" if verb.values else ""
+    value = f" ({' | '.join(json.dumps(v, ensure_ascii=False) for v in values)})" if values else ""
     return f'"[{name}]" {target}{value}'
 
 
-def _place(kind: str, able: Sequence[int], offered: Offered, rules: _Rules) -> str:
-    own = [i for i in able if model_type(offered.devices[i]) == kind]
-    rooms = {offered.devices[i].area for i in own}
-    areas = [f'"[a{i}]"' for i, a in enumerate(offered.areas) if a.id in rooms]
+def _place(kind: str, able: Sequence[int], shape: Shape, rules: _Rules) -> str:
+    own = [i for i in able if shape[i].kind == kind]
+    rooms = {room for n in own if (room := shape[n].area) is not None}
+    areas = [f'"[a{i}]"' for i in sorted(rooms)]
     left_out = rules.name(" | ".join([*(f'"[d{i}]"' for i in own), *areas]))
     return rules.name(" | ".join(['"[here]"', f'"[all]" ("[except]" {left_out})?', *areas]))

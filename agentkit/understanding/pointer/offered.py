@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from agentkit.devices.adapter import Area, Device
 from agentkit.understanding.home_view import HomeView
@@ -22,6 +24,20 @@ STANDS_FOR = {("activate_scene", "script"): "run_script"}
 """The app's tool where the model's word for a type covers two."""
 
 
+class Place(NamedTuple):
+    """What a grammar knows of a device: it need not be written again for others of the same types and rooms."""
+
+    type: str
+    kind: str
+    """The model's word for the type."""
+    area: int | None
+    """Index of its room among those that are offered."""
+
+
+Shape = tuple[Place, ...]
+"""The devices in the order of their pointers."""
+
+
 @dataclass(frozen=True)
 class Offered:
     """Devices and rooms in the order of their pointers."""
@@ -31,23 +47,34 @@ class Offered:
     here: int | None
     """Index of the speaker's room."""
 
+    @cached_property
+    def shape(self) -> Shape:
+        """What a grammar knows of them."""
+        index = {a.id: i for i, a in enumerate(self.areas)}
+        return tuple(Place(d.type, model_type(d), index.get(d.area or "")) for d in self.devices)
+
     def prompt(self, text: str, spell: Spell = clean) -> str:
         """The whole prompt for a sentence; of many names it shows those that are said, then those of its language.
 
         `spell` is `clean`, or what remembers how it spelled a name.
         """
-        index = {a.id: i for i, a in enumerate(self.areas)}
         said = clean(text)
         lines = [
-            Line(model_type(d), tuple(_spoken(d.names, said, spell)[:_MAX_NAMES]), index.get(d.area or ""))
-            for d in self.devices
+            Line(place.kind, tuple(_spoken(d.names, said, spell)[:_MAX_NAMES]), place.area)
+            for d, place in zip(self.devices, self.shape, strict=True)
         ]
         return write_prompt([_spoken(a.names, said, spell)[0] for a in self.areas], lines, self.here, text, spell)
 
 
 def _spoken(names: Sequence[str], said: str, spell: Spell) -> list[str]:
+    """The names as they are spelled: those that are said, the longest first, then the others; the own script leads."""
     spelled = dict.fromkeys(map(spell, names))
-    return sorted(spelled, key=lambda n: (n not in said, n.isascii() != said.isascii(), -len(n) if n in said else 0))
+    own = said.isascii()
+    ordered = [*(n for n in spelled if n.isascii() is own), *(n for n in spelled if n.isascii() is not own)]
+    if not (heard := [n for n in ordered if n in said]):
+        return ordered
+    heard.sort(key=lambda n: (n.isascii() is not own, -len(n)))
+    return heard + [n for n in ordered if n not in said]
 
 
 def model_type(device: Device) -> str:

@@ -25,7 +25,7 @@ from agentkit.understanding.offers import offers_of
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.pointer.answer import Answer, read_answer
 from agentkit.understanding.pointer.format import clean
-from agentkit.understanding.pointer.grammar import Verb, pointer_grammar, verbs_of
+from agentkit.understanding.pointer.grammar import Verb, pointer_grammar, verbs_of, with_values
 from agentkit.understanding.pointer.offered import Offered, offer
 from agentkit.understanding.pointer.strange import strange_word
 from agentkit.understanding.prompt import MAX_UTTERANCE
@@ -37,7 +37,7 @@ MAX_TOKENS = 40
 N_NAMES = 1024
 """Names whose spelling in prompts is kept."""
 N_GRAMMARS = 64
-"""Kept compiled: what is said is often about the same devices, and compiling takes longer than the model."""
+"""Kept written and compiled: what is said is often about alike devices, and compiling takes longer than the model."""
 SURE = 0.95
 """Probability from which a call that the sentence bears out runs without being asked about."""
 LIKELY = 0.6
@@ -70,6 +70,8 @@ class PointerTier:
         self._decoder, self._tools, self._words, self._phrases = decoder, tools, words, phrases
         self._lexicons = lexicons if lexicons is not None else lexicons_of(words.values())
         self._spell = lru_cache(N_NAMES)(clean)
+        self._verbs = verbs_of(tools, phrases)
+        self._written = lru_cache(N_GRAMMARS)(lambda shape, said: pointer_grammar(shape, dict(said), tools))
         self._compiled = lru_cache(N_GRAMMARS)(lambda lark: Grammar.compile(lark, self._decoder.tokenizer))
 
     def warm_up(self, view: HomeView) -> None:
@@ -104,11 +106,12 @@ class PointerTier:
         sentence = read_sentence(text.text, lexicon, words)
         rooms = tuple(a.id for a in view.areas if a.id in sentence.of(Role.AREA))
         offered = offer(near.devices, view, mentioned=rooms, is_vague=not near.evidence)
-        verbs = verbs_of(self._tools, offers_of(sentence.mentions, (), self._phrases), self._phrases)
+        verbs = with_values(self._verbs, offers_of(sentence.mentions, (), self._phrases))
         return _Turn(offered, verbs, sentence, bool(near.evidence))
 
     def _grammar(self, turn: _Turn) -> Grammar:
-        return self._compiled(pointer_grammar(turn.offered, turn.verbs, self._tools))
+        said = tuple((name, verb.values) for name, verb in turn.verbs.items())
+        return self._compiled(self._written(turn.offered.shape, said))
 
     def _judge(
         self, answer: Answer, turn: _Turn, text: Normalised, view: HomeView, generation: Generation

@@ -10,7 +10,7 @@ from agentkit.types import Intent
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.offers import Offers
 from agentkit.understanding.pointer.answer import Answer, read_answer
-from agentkit.understanding.pointer.grammar import verbs_of
+from agentkit.understanding.pointer.grammar import verbs_of, with_values
 from agentkit.understanding.pointer.offered import offer
 from agentkit.understanding.template_map import TemplateMap
 
@@ -25,7 +25,8 @@ def read(home: HomeView, app: App, templates: TemplateMap) -> Read:
     def read_text(text: str, area: str | None = "kitchen") -> Answer:
         view = replace(home, speaker_area=area)
         offered = offer([*lights[:2], *locks[:1]], view)
-        verbs = verbs_of(app.tools, Offers(numbers=(40,), texts={("set_color", "color"): ("red",)}), templates.phrases)
+        offers = Offers(numbers=(40,), texts={("set_color", "color"): ("red",)})
+        verbs = with_values(verbs_of(app.tools, templates.phrases), offers)
         return read_answer(text, offered, verbs, app.tools, view, templates.phrases)
 
     return read_text

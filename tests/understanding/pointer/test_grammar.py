@@ -10,7 +10,7 @@ from agentkit.decoder.grammar import Grammar
 from agentkit.errors import GrammarError
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.offers import Offers
-from agentkit.understanding.pointer.grammar import pointer_grammar, verbs_of
+from agentkit.understanding.pointer.grammar import pointer_grammar, verbs_of, with_values
 from agentkit.understanding.pointer.offered import Offered, offer
 from agentkit.understanding.template_map import TemplateMap
 
@@ -24,8 +24,9 @@ def offered(home: HomeView) -> Offered:
 
 
 def takes(answer: str, offered: Offered, app: App, templates: TemplateMap, decoder: Decoder, *said: int) -> bool:
-    verbs = verbs_of(app.tools, Offers(numbers=said), templates.phrases)
-    matcher = Grammar.compile(pointer_grammar(offered, verbs, app.tools), decoder.tokenizer).start()
+    verbs = with_values(verbs_of(app.tools, templates.phrases), Offers(numbers=said))
+    values = {name: verb.values for name, verb in verbs.items()}
+    matcher = Grammar.compile(pointer_grammar(offered.shape, values, app.tools), decoder.tokenizer).start()
     try:
         for token_id in decoder.tokenizer.encode(answer, allow_special=True):
             matcher.consume(token_id)
@@ -86,3 +87,13 @@ def test_empty_home_can_only_be_refused(home: HomeView, app: App, templates: Tem
     nothing = offer([], HomeView())
     assert takes("[refuse][not_home]", nothing, app, templates, decoder)
     assert not takes("[turn_on]", nothing, app, templates, decoder)
+
+
+def test_devices_of_the_same_type_and_room_need_no_other_grammar(home: HomeView) -> None:
+    view = replace(home, speaker_area=None)
+    kitchen = [d for d in home.devices if d.type == "light" and d.area == "kitchen"]
+    hall = next(d for d in home.devices if d.type == "light" and d.area == "hallway")
+    first, second, elsewhere = (offer([d], view) for d in (*kitchen[:2], hall))
+    assert first.devices != second.devices
+    assert first.shape == second.shape == elsewhere.shape
+    assert offer([kitchen[0], hall], view).shape != offer(kitchen[:2], view).shape

@@ -31,8 +31,9 @@ ODD = (
     "那个床头灯啊,给它关了算了",
 )
 """Only the model knows what these mean."""
-MOST_OF_PLAIN, MOST_OF_ODD = 5_000, 12_000
-"""Calls of Python functions per sentence. Reading everything anew for every reader takes two to three times as many."""
+MOST_OF_PLAIN, MOST_OF_ODD = 3_300, 3_800
+"""Calls of Python functions per sentence. Making anew what only the words or the home decide takes half as many more;
+reading everything anew for every reader, three times as many."""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_a_sentence_is_looked_at_once_by_all_readers_together(
     assert (n_odd < MOST_OF_ODD, path) == (True, "model"), n_odd
 
 
-@pytest.mark.parametrize(("texts", "most"), [(PLAIN, 1.5), (ODD, 2)], ids=["plain", "odd"])
+@pytest.mark.parametrize(("texts", "most"), [(PLAIN, 1.1), (ODD, 1.6)], ids=["plain", "odd"])
 def test_the_work_hardly_grows_with_the_home(
     reading: Understander, app: App, words: dict[str, Words], texts: Sequence[str], most: float
 ) -> None:
