@@ -176,8 +176,9 @@ class ClauseSplitter:
         for clause in clauses:
             bare = without_frames(_without_now(clause.text, self.words), self.words)
             one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
-            is_loose = bool(found) and self._moves(one) and not self._names_a_thing(bare)
-            if is_loose or not self._is_sure(one):
+            if bool(found) and self._moves(one) and not self._names_a_thing(bare):
+                one = _carried_over(one, view.spoken_of if self._moves(found[-1]) else None)
+            if not self._is_sure(one):
                 return _NOTHING
             found.append(one)
             devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
@@ -200,6 +201,15 @@ class ClauseSplitter:
 
     def _moves(self, found: Understanding) -> bool:
         return all(self.tools[i.tool].types for i in found.intents)
+
+
+def _carried_over(found: Understanding, spoken: Selector | None) -> Understanding:
+    """A clause that names no thing, about what the one before it moves: "play jazz on the radio and set the volume …"."""
+    bare = [Selector(types=i.selector.types) == i.selector for i in found.intents]
+    fits = spoken is not None and all(set(spoken.types) <= set(i.selector.types) for i in found.intents)
+    if spoken is None or not fits or not all(bare):
+        return _NOTHING
+    return replace(found, intents=tuple(replace(i, selector=spoken) for i in found.intents))
 
 
 def _unclear(text: Normalised) -> Understanding:
