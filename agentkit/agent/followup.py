@@ -18,7 +18,7 @@ from agentkit.agent.binding import bind
 from agentkit.agent.calling_off import just_planned, planned_now, read_called_off
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
-from agentkit.agent.memory import Done, spoken_of
+from agentkit.agent.memory import Done, pinned, spoken_of
 from agentkit.agent.other_one import read_other_one
 from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
@@ -33,6 +33,7 @@ from agentkit.understanding.entries import PLACES, TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import alike, find_targets
+from agentkit.understanding.nicknames import plainly
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -75,13 +76,13 @@ class FollowUps:
         if found := planned or self._corrected(turn, done, dropped):
             return found
         if dropped is None and said & {fold(w, words) for w in talk.again}:
-            once_more = tuple(_pinned(d) for d in done if d.intent.tool)
+            once_more = tuple(pinned(d) for d in done if d.intent.tool)
             nothing = End(Outcome.REFUSED, (Sentence("refused.nothing_to_repeat"),))
             return Answered(once_more, why="the last turn once more") if once_more else nothing
         if not done:
             return self._also_then(turn) if dropped is None else None
         if said & {fold(w, words) for w in talk.more}:
-            more = tuple(_pinned(d) for d in done if _STEP in d.intent.args)
+            more = tuple(pinned(d) for d in done if _STEP in d.intent.args)
             return Answered(more, why="more of the last change") if more else None
         return self._also(turn, done)
 
@@ -278,7 +279,7 @@ class FollowUps:
 
     def _targets(self, turn: Turn, text: str, types: tuple[str, ...]) -> tuple[Selector, ...]:
         words = self.words[turn.language]
-        return find_targets(text, types, turn.view, words, self.lexicon(turn.view, words))
+        return find_targets(plainly(text, turn.view, words), types, turn.view, words, self.lexicon(turn.view, words))
 
 
 def _is_bare_number(intent: Intent) -> bool:
@@ -290,10 +291,6 @@ def _is_bare_number(intent: Intent) -> bool:
 def _is_in(name: str, language: str) -> bool:
     """Whether a name can stand in a sentence of a language."""
     return name.isascii() == (language == "en")
-
-
-def _pinned(done: Done) -> Intent:
-    return replace(done.intent, selector=Selector(device_ids=done.device_ids)) if done.device_ids else done.intent
 
 
 def _is_query(tool: Tool | None) -> bool:

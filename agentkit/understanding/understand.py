@@ -32,6 +32,7 @@ from agentkit.understanding.misplaced import misplaced
 from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
+from agentkit.understanding.nicknames import without_nicknames
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reasons import ReasonReader
@@ -104,7 +105,7 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
-        text = counted(without_remarks(text, words), words)
+        text = without_nicknames(counted(without_remarks(text, words), words), view, words)
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := meanwhile(text, words, self._tools, lambda t: self.understand(t, view))).kind in _HEARD:
@@ -262,7 +263,12 @@ class Understander:
     def _heard(self, text: Normalised, view: HomeView) -> Understanding:
         words = self._words[text.language]
         found = heard_as(text, view, words, self._phrases, self._match, self._tools)
-        return loosely(text, view, words, self._phrases) if found.kind is Kind.NONE else found
+        return loosely(text, view, words, self._phrases, self._asked) if found.kind is Kind.NONE else found
+
+    def _asked(self, text: Normalised, view: HomeView) -> Understanding:
+        """What a sentence asks; kind NONE if it is no question."""
+        found = self._match(text, view)
+        return found if is_question(found, self._tools) else Understanding(Kind.NONE)
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)

@@ -126,6 +126,8 @@ class Words:
     """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
     indefinites: Mapping[str, str] = field(default_factory=dict)
     """Pattern of a command for some device of a kind ("turn on another light") → the same with a count (one light)."""
+    nicknames: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of what everybody calls a thing ("the big light") → the plain word for it, where no name here is so."""
     singles: tuple[str, ...] = ()
     """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     definites: tuple[str, ...] = ()
@@ -208,7 +210,7 @@ def _read(key: str, value: Any) -> Any:
         return _patterns(key, value)
     if key in _TABLES:
         return {_key(key, k): _list(f"{key}.{k}", v) for k, v in _mapping(key, value).items()}
-    if key == "indefinites":
+    if key in ("indefinites", "nicknames"):
         table = _mapping(key, value)
         return {p.pattern: _word(key, v) for p, v in zip(_patterns(key, list(table)), table.values(), strict=True)}
     if key in ("synonyms", "bases"):
