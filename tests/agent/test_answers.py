@@ -54,6 +54,7 @@ def heard(text: str) -> Normalised:
         ("要开灯", ZH, None),
         ("Yeah, right!", DOUBTING, None),
         ("yeah right", DOUBTING, None),
+        ("yeah yeah, right", DOUBTING, None),
         ("yeah", DOUBTING, True),
         ("right, yes", DOUBTING, True),
     ],

@@ -66,7 +66,9 @@ def test_a_nickname_where_no_light_is_called_so_is_asked_about(ask: Ask) -> None
     assert ask("turn on the big light in the study").needs_confirmation
 
 
-@pytest.mark.parametrize("said", ["调大灯光", "把灯开大一点", "i bought a big light for the garden", "the overhead is high"])
+@pytest.mark.parametrize(
+    "said", ["调大灯光", "把灯开大一点", "i bought a big light for the garden", "the overhead is high"]
+)
 def test_what_only_sounds_like_a_nickname_is_none(said: str, ask: Ask) -> None:
     assert all(i.tool == "adjust_brightness" for i in ask(said).intents)
 
