@@ -173,7 +173,8 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
     if not (selector.types or selector.device_class) and len({d.type for d in placed}) > 1:
         return which(placed, view)  # "turn on" alone, or with a room alone, says no kind: everything is never meant
     if (has_place and not selector.is_one) or asks_of_all:
-        return placed
+        is_one_room = len(selector.areas) == 1 and not (selector.floors or selector.device_class)
+        return _likely(placed, tool) if tool.is_one_per_room and is_one_room else placed
     near = tuple(d for d in placed if speaker_area is not None and d.area == speaker_area)
     found = near or placed
     if not (has_place or selector.device_class):

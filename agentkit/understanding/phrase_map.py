@@ -98,6 +98,12 @@ class PhraseMap:
     idle: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
 
+    rather: Mapping[str, str] = field(default_factory=dict)
+    """Tool → type.class of the devices that it means first where a word of `rather` for them is said."""
+
+    rather_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """type.class → state that is asked for → the one that it means where such a word is said: music that plays."""
+
     @cached_property
     def defaults(self) -> Mapping[tuple[str, str], tuple[int | float, ...]]:
         """(tool, argument) → numbers that acts stand for without their being said."""
@@ -135,6 +141,10 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         moving={str(k): tuple(map(str, states)) for k, states in (raw.get("moving") or {}).items()},
         further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
         idle={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("idle") or {}).items()},
+        rather={str(k): str(v) for k, v in (raw.get("rather") or {}).items()},
+        rather_states={
+            str(k): {str(a): str(b) for a, b in v.items()} for k, v in (raw.get("rather_states") or {}).items()
+        },
     )
 
 

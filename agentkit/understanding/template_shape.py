@@ -69,6 +69,8 @@ _PHRASES = Keys(
         "further": MapOf(ListOf(_ACT)),
         "idle": MapOf(ListOf(_ACT)),
         "moving": MapOf(WORDS),
+        "rather": MapOf(WORD),
+        "rather_states": MapOf(MapOf(WORD)),
         "values": ListOf(_VALUE),
         "opposites": ListOf(WORDS),
         "naming": WORDS,

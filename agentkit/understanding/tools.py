@@ -92,6 +92,8 @@ class Tool:
     """Arguments of which a call needs one; the first is asked for."""
     takes_home: bool = False
     """Its function is also given the home, by the name `home`, beside the devices."""
+    is_one_per_room: bool = False
+    """In a room that is named `prefers` decides too: there is one sound in it."""
 
     @property
     def told_params(self) -> tuple[Param, ...]:
@@ -105,15 +107,17 @@ def tool(
     is_query: bool = False,
     prefers: Callable[[Device], int] | None = None,
     one_of: tuple[str, ...] = (),
+    is_one_per_room: bool = False,
 ) -> Callable[[Function], Function]:
     """Mark a function as a tool; `load_tools` reads the mark.
 
     `prefers` ranks the devices that "louder" alone may mean, the one that plays above the one that is off. Of the
-    arguments `one_of` a call needs one; the first is asked for.
+    arguments `one_of` a call needs one; the first is asked for. `is_one_per_room`: the rank counts in a room that is
+    named too, where else all of the room are meant.
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers, one_of)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers, one_of, is_one_per_room)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -143,7 +147,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers, one_of = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers, one_of, is_one_per_room = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -171,6 +175,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         prefers,
         tuple(one_of),
         takes_home,
+        is_one_per_room,
     )
 
 

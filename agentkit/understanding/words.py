@@ -126,6 +126,8 @@ class Words:
     """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
     indefinites: Mapping[str, str] = field(default_factory=dict)
     """Pattern of a command for some device of a kind ("turn on another light") → the same with a count (one light)."""
+    rather: Table = field(default_factory=dict)
+    """type.class → words for what its devices are for, which mean them before others of their type: music."""
     nicknames: Mapping[str, str] = field(default_factory=dict)
     """Pattern of what everybody calls a thing ("the big light") → the plain word for it, where no name here is so."""
     singles: tuple[str, ...] = ()
