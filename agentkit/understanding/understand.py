@@ -34,6 +34,7 @@ from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
 from agentkit.understanding.nicknames import without_nicknames
 from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.partings import parted
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reasons import ReasonReader
 from agentkit.understanding.refusing import Refuser
@@ -114,6 +115,7 @@ class Understander:
         if below and (cold := signed(self._understand(below[0], view, words), below[1], self._tools)) is not None:
             return cold
         found = self._understand(text, view, words)
+        found = parted(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         found = only_seen(found, text, view, words, self._tools, self._phrases.lexicon(view, words))
         count = find_count(text, self._phrases.lexicon(view, words), words, view)

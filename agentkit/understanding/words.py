@@ -148,6 +148,8 @@ class Words:
     """What may be only said and not wished ("it is dark outside"): what it would mean is asked about."""
     offers: Mapping[str, str] = field(default_factory=dict)
     """Pattern of a whole sentence that nothing understood → the command it may stand for, with its groups in braces."""
+    partings: tuple[re.Pattern[str], ...] = ()
+    """A farewell at the edge of a command, as group "bye"."""
     exclusions: tuple[re.Pattern[str], ...] = ()
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
@@ -189,6 +191,8 @@ class Words:
 
 
 _PATTERNS = frozenset(f.name for f in fields(Words) if f.type == "tuple[re.Pattern[str], ...]")
+_GROUPS = {"exclusions": ("but", "what is left out"), "partings": ("bye", "the farewell")}
+"""Key of patterns → the group that each must have, and what it stands around."""
 _TABLES = frozenset(f.name for f in fields(Words) if f.type == "Table")
 
 
@@ -284,6 +288,7 @@ def _patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
             found.append(re.compile(text, re.IGNORECASE))
         except (re.error, RecursionError, OverflowError) as err:
             raise ValueError(f"{key}: {text!r} is no regular expression: {err}") from err
-        if key == "exclusions" and "but" not in found[-1].groupindex:
-            raise ValueError(f"{key}: {text!r} lacks the group (?P<but>…) around what is left out; add it")
+        group, what = _GROUPS.get(key, ("", ""))
+        if group and group not in found[-1].groupindex:
+            raise ValueError(f"{key}: {text!r} lacks the group (?P<{group}>…) around {what}; add it")
     return tuple(found)
