@@ -160,11 +160,14 @@ class PhraseTier:
         """Read a question about states or values."""
         if not words.reports or len(folded) > _MAX_CHARS:
             return ()
-        reader = AskReader(self._phrases.asks, words, view)
-        raw = self._ask_lexicons.get(view, words).cuts(folded)
-        cuts = distinct(cut for cut in raw if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
+        reader, lexicon = self.asking(view, words)
+        cuts = distinct(cut for cut in lexicon.cuts(folded) if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
         read = ((cut, reader.read(cut, is_question=is_question)) for cut in cuts)
         return first_wide(read, self._phrases.asks, words)
+
+    def asking(self, view: HomeView, words: Words) -> tuple[AskReader, Lexicon]:
+        """What reads questions in the words of `reports`, and the phrases that they are made of."""
+        return AskReader(self._phrases.asks, words, view), self._ask_lexicons.get(view, words)
 
     @property
     def phrases(self) -> PhraseMap:

@@ -78,7 +78,8 @@ class Understander:
         self._whole = partial(whole, self._phrases, tools, words)
         here = partial(asked_here, words=words, templates=self._matcher.templates, tools=tools)
         mixed = partial(read_mixed, all_words=words, phrases=self._phrases)
-        before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard)
+        lacking = self._matcher.lacking
+        before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard, lacking)
         self._tiers = (
             (self._guarded, model.understand) if model is not None and is_model_alone else (*before, self._ask_model)
         )
