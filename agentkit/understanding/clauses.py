@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_complete, is_question, reached_by
 from agentkit.understanding.entries import TARGETS, Role
@@ -67,16 +68,26 @@ class ClauseSplitter:
         return _unclear(text) if found.kind is Kind.NONE else found
 
     def unshared(self, text: Normalised, found: Understanding, phrases: PhraseMap) -> Understanding:
-        """A plan that undoes what it does, or says "now" too, with its time for the last clause only; else NONE."""
+        """A plan that does one thing to a device and then another, with its time for the last clause only; else NONE.
+
+        So is one that says "now" too. Things of their own have one time together: "the lamp and the fan at nine".
+        """
         if found.when is None or not self.has_joint(text.text):
             return _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_last = [c.is_timed for c in clauses] == [False, True]
         apart = self._read(text, clauses) if is_last else _NOTHING
-        if self._undoes([i for part in (apart, *apart.then) for i in part.intents], phrases):
+        intents = [i for part in (apart, *apart.then) for i in part.intents]
+        if self._undoes(intents, phrases) or self._is_of_one(intents):
             return apart
         is_wrong = self._undoes(found.intents, phrases) or self._says_now_beside(text.text)
         return _unclear(text) if is_wrong else _NOTHING
+
+    def _is_of_one(self, intents: Sequence[Intent]) -> bool:
+        """Whether two different things are done to the same devices."""
+        reached = [{d.id for d in reached_by(i.selector, self.view)} for i in intents]
+        is_same = len(reached) == 2 and bool(reached[0] & reached[1])
+        return is_same and (intents[0].tool, intents[0].args) != (intents[1].tool, intents[1].args)
 
     def _undoes(self, intents: Sequence[Intent], phrases: PhraseMap) -> bool:
         """Whether one device is turned one way and the other."""
@@ -160,14 +171,25 @@ class ClauseSplitter:
             bare = without_frames(_without_now(clause.text, self.words), self.words)
             one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
             is_loose = bool(found) and self._moves(one) and not self._names_a_thing(bare)
+            if is_loose and clause.has_time_first and not bare.isascii() and (it := next(iter(self.words.it), "")):
+                bare = f"{it}{bare}"  # 开灯，五分钟后关掉: what was just moved need not be said again
+                one, is_loose = self.understand(replace(text, text=bare, original=bare, taken_back=""), view), False
             if is_loose or not self._is_sure(one):
                 return _NOTHING
             found.append(one)
-            devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
+            devices = [d for i in one.intents for d in self._likely(i, view) if self._moves(one)]
             types = tuple(dict.fromkeys(d.type for d in devices))
             spoken = Selector(device_ids=tuple(dict.fromkeys(d.id for d in devices)), types=types)
             view = replace(view, spoken_of=spoken) if 0 < len(devices) <= 4 else view
         return _joined(found)
+
+    def _likely(self, intent: Intent, view: HomeView) -> tuple[Device, ...]:
+        """The devices that a clause is about; of those that nobody named the ones that it will most likely reach."""
+        reached, selector, rank = reached_by(intent.selector, view), intent.selector, self.tools[intent.tool].prefers
+        is_told = selector.names or selector.device_ids or selector.areas or selector.floors or selector.device_class
+        if rank is None or is_told or selector.is_all:
+            return reached
+        return tuple(d for d in reached if rank(d) == max(map(rank, reached)))
 
     def _is_sure(self, found: Understanding) -> bool:
         """Whether a clause is a whole command; what is to be reminded of may be more than its clause."""
