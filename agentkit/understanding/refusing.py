@@ -6,8 +6,10 @@ import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.half_heard import half_heard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.normalise import Normalised, fold
@@ -59,6 +61,9 @@ class Refuser:
         if hit is not None and hit.kind in _FORBIDS:
             values = {"kind": hit.kind, "words": hit.words}
             return replace(found, reply_key="not_yet", reply_values=values, why=hit.why)
+        read = partial(self._clause, text, view)
+        if (half := half_heard(text.text, lexicon, words, self.proposer.tools, read)).kind is not Kind.NONE:
+            return half
         is_vague = self.proposer.is_vague(fold(text.text, words))
         lacking = None if is_vague else self.stand_ins.read(text, view)
         if lacking is not None and not lacking.areas:
@@ -72,6 +77,10 @@ class Refuser:
         if found.reply_key == "not_home" and is_wish(text, words, lexicon):
             found = replace(found, reply_key="not_understood")
         return found if name is None else self._unknown(found, name, words)
+
+    def _clause(self, text: Normalised, view: HomeView, clause: str) -> Understanding:
+        """What one clause of a sentence means by itself."""
+        return self.phrases.match(replace(text, text=clause, original=clause, taken_back=""), view)
 
     def _instead(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
         """What is asked about, unless it would be done in the place of something that the home lacks."""
