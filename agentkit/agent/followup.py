@@ -18,6 +18,7 @@ from agentkit.agent.binding import bind
 from agentkit.agent.calling_off import just_planned, planned_now, read_called_off
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
+from agentkit.agent.left_out import read_left_out
 from agentkit.agent.memory import Done, pinned, spoken_of
 from agentkit.agent.other_one import read_other_one
 from agentkit.agent.place_alone import with_kind
@@ -69,8 +70,10 @@ class FollowUps:
         if dropped is None and (ended := read_called_off(turn, self.acting, words, self._undo)):
             return ended
         done = self._done(turn)
-        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
+        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing, self._targets):
             return other
+        if left := read_left_out(turn, self.acting, words, done, dropped, self._targets):
+            return left
         entry = just_planned(turn, self.acting) if dropped is None else None
         planned = None if entry is None else retargeted(turn, self.acting, entry, words, self._like)
         if found := planned or self._corrected(turn, done, dropped):
