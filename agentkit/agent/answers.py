@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agentkit.agent.question import Option
 from agentkit.understanding.durations import read_duration
-from agentkit.understanding.normalise import Normalised, fold, fold_listed, spell
+from agentkit.understanding.normalise import Normalised, fold, fold_listed, less_led, spell
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
@@ -41,8 +41,14 @@ def read_yes_or_no(
 def is_doubt(text: Normalised, words: Words) -> bool:
     """Tell whether a text only sounds like a yes ("yeah, right"), or leaves it open."""
     bare = {spell(s).strip(" .,!?。，！？") for s in (text.text, text.original)}
+    bare |= {r for s in bare for r in less_led(s, words) if not _has_yes(s.removesuffix(r), words)}
     bare |= {_DOUBLED.sub(r"\1\2", s) for s in bare}  # "yeah yeah, right" is no more of a yes
     return any(pattern.fullmatch(s) for s in bare for pattern in words.talk.doubts)
+
+
+def _has_yes(text: str, words: Words) -> bool:
+    folded = fold(text, words)
+    return without(folded, words.yes, words) != folded
 
 
 def is_cancel(text: Normalised, words: Words) -> bool:

@@ -72,8 +72,10 @@ class ClauseSplitter:
 
         So is one that says "now" too. Things of their own have one time together: "the lamp and the fan at nine".
         """
-        if found.when is None or not self.has_joint(text.text):
+        if found.when is None:
             return _NOTHING
+        if not self.has_joint(text.text):
+            return _unclear(text) if self._says_now_beside(text.text) else _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_last = [c.is_timed for c in clauses] == [False, True]
         apart = self._read(text, clauses) if is_last else _NOTHING

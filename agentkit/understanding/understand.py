@@ -197,7 +197,9 @@ class Understander:
         start = time.perf_counter()
         found = read_timer(text, self._words[text.language], view)
         timings = {"timers": (time.perf_counter() - start) * 1000}
-        if any(i.tool not in self._tools for i in found.intents):
+        is_asked = any(text.text.lower().startswith(f"{w} ") for w in self._words[text.language].copulas if w.isascii())
+        is_acting = found.kind is Kind.CALLS and not is_question(found, self._tools)
+        if any(i.tool not in self._tools for i in found.intents) or (is_asked and is_acting):
             return Understanding(Kind.NONE, timings_ms=timings)
         if any(i.tool in ("cancel_alarm", "alarm_status") and set(i.args) <= {"kind"} for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
