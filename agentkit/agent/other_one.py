@@ -21,6 +21,10 @@ from agentkit.understanding.selecting import select
 from agentkit.understanding.words import Words
 
 
+_ANYTHING = frozenset({"switch", "input_boolean", "scene", "script"})
+"""Types of things that have nothing in common: a coffee machine and a water heater."""
+
+
 def read_other_one(
     turn: Turn,
     acting: Acting,
@@ -87,7 +91,9 @@ def _is_other(text: str, words: Words) -> bool:
 
 
 def _others(device: Device, view: HomeView) -> tuple[Device, ...]:
-    """Devices of the same type and class: those of its room, else all of the home."""
+    """Devices of the same type and class: those of its room, else all of the home; a mere switch is like no other."""
+    if device.type in _ANYTHING and device.device_class is None:
+        return ()
     alike = [d for d in view.devices if (d.type, d.device_class) == (device.type, device.device_class)]
     alike = [d for d in alike if d.id != device.id]
     return tuple(d for d in alike if d.area == device.area) or tuple(alike)
