@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
@@ -20,11 +21,12 @@ from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.later import asks_what_was_missed, told_missed
 from agentkit.agent.left_out import read_left_out
 from agentkit.agent.memory import Done, pinned, spoken_of
+from agentkit.agent.one_more import read_one_more
 from agentkit.agent.other_one import read_other_one
 from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.retiming import retargeted, same_time
-from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
+from agentkit.agent.rewriting import framed, is_in, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
 from agentkit.devices.adapter import Device
@@ -87,7 +89,8 @@ class FollowUps:
         if said & {fold(w, words) for w in talk.more}:
             more = tuple(pinned(d) for d in done if _STEP in d.intent.args)
             return Answered(more, why="more of the last change") if more else None
-        return self._also(turn, done)
+        one_more = partial(self.lexicon, turn.view, words)
+        return self._also(turn, done) or read_one_more(turn, self.acting, words, done, one_more)
 
     def retarget(self, turn: Turn, pending: Pending) -> Answered | None:
         """Read a device or place as what the pronoun of the pending sentence meant.
@@ -108,7 +111,7 @@ class FollowUps:
         """The text with the room of the last turn for "in there"; as it is where that was in no room or in several."""
         rooms = {d.area for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
         area = turn.view.area(rooms.pop()) if len(rooms) == 1 else None
-        name = next((n for n in area.names if _is_in(n, turn.language)), area.name) if area is not None else ""
+        name = next((n for n in area.names if is_in(n, turn.language)), area.name) if area is not None else ""
         return put_room(turn.text, name, self.words[turn.language].talk) if name else turn.text
 
     def rewritten(self, turn: Turn) -> Iterator[Normalised]:
@@ -130,7 +133,7 @@ class FollowUps:
         if spoken is not None and len(spoken.device_ids) == 1 and says_it(text.text, talk):
             device = turn.view.device(spoken.device_ids[0])
             names = device.names[:3] if device is not None else ()
-            yield from (replace(text, text=put_name(text.text, n, talk)) for n in names if _is_in(n, turn.language))
+            yield from (replace(text, text=put_name(text.text, n, talk)) for n in names if is_in(n, turn.language))
         for rest in rests:
             if rest != text.text:
                 yield replace(text, text=rest, is_question=False)
@@ -289,11 +292,6 @@ def _is_bare_number(intent: Intent) -> bool:
     """Whether a call sets a value that was said as a number."""
     is_change = _STEP in intent.args or "unit" in intent.args
     return not is_change and any(isinstance(v, (int, float)) for v in intent.args.values())
-
-
-def _is_in(name: str, language: str) -> bool:
-    """Whether a name can stand in a sentence of a language."""
-    return name.isascii() == (language == "en")
 
 
 def _is_query(tool: Tool | None) -> bool:

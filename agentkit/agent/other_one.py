@@ -20,7 +20,6 @@ from agentkit.understanding.normalise import fold, fold_listed
 from agentkit.understanding.selecting import select
 from agentkit.understanding.words import Words
 
-
 _ANYTHING = frozenset({"switch", "input_boolean", "scene", "script"})
 """Types of things that have nothing in common: a coffee machine and a water heater."""
 
