@@ -32,7 +32,7 @@ from agentkit.understanding.misplaced import misplaced
 from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
-from agentkit.understanding.nicknames import without_nicknames
+from agentkit.understanding.nicknames import quotes_nickname, without_nicknames
 from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.partings import parted
 from agentkit.understanding.propose import Proposer
@@ -107,7 +107,13 @@ class Understander:
         if text.language not in self._words:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
-        text = without_nicknames(counted(without_remarks(text, words), words), view, words)
+        text = counted(without_remarks(text, words), words)
+        plain = without_nicknames(text, view, words)
+        found = self._counted(plain, view, words)
+        return self._counted(text, view, words) if quotes_nickname(found, plain, text, words) else found
+
+    def _counted(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
+        """Understand a sentence with its remarks and counts told apart."""
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := meanwhile(text, words, self._tools, lambda t: self.understand(t, view))).kind in _HEARD:

@@ -73,6 +73,11 @@ def test_what_only_sounds_like_a_nickname_is_none(said: str, ask: Ask) -> None:
     assert all(i.tool == "adjust_brightness" for i in ask(said).intents)
 
 
+def test_a_nickname_in_words_that_are_kept_stays_as_it_was_said(ask: Ask) -> None:
+    assert ask("add a big light to the shopping list").intents[0].args == {"item": "a big light"}
+    assert ask("remind me to buy an overhead light in an hour").intents[0].args["message"] == "buy an overhead light"
+
+
 def test_a_nickname_that_a_device_has_as_its_name_means_that(ask: Ask, home: HomeView) -> None:
     lamp = next(d for d in home.devices if d.id == "light.desk")
     big = replace(lamp, id="light.big", name="Big Light", aliases=("大灯",), area="living_room")
