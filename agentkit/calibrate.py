@@ -91,7 +91,7 @@ def app_prompts(app: App, tokenizer: Tokenizer, n_prompts: int = N_PROMPTS) -> l
             language = language if language in words else app.languages[0]
             live.understander.understand(normalise(sentence, language, words[language]), view)
     encoder = PromptEncoder(tokenizer)
-    return sorted({tuple(encoder.encode(prompt)[0]) for prompt in asked.prompts})
+    return sorted({tuple(encoder.encode(prompt)[0]) for prompt in asked.prompts})[:n_prompts]
 
 
 def observe(checkpoint: Path, prompts: Sequence[Ids]) -> Importance:

@@ -218,7 +218,7 @@ class Acting(Asker):
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
         pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
-        return self.wait(turn, pending, Sentence(question.reply_key, question.values))
+        return self.wait(turn, pending, Sentence(question.reply_key, question.values), meant.notes)
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling, hold: Hold | None) -> End:
         actions = (*bound.actions, *(ruling.actions if hold is None else ()))

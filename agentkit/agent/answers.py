@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agentkit.agent.question import Option
 from agentkit.understanding.durations import read_duration
-from agentkit.understanding.normalise import Normalised, fold, fold_listed, spell
+from agentkit.understanding.normalise import Normalised, fold, fold_listed, less_led, spell
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
@@ -17,6 +17,7 @@ from agentkit.when import WhenKind
 CLOSED = ("color", "mode", "time")
 """Texts that have to be words the app knows."""
 _CJK = re.compile(r"[\u3400-\u9fff]+")
+_DOUBLED = re.compile(r"\b([a-z]+)(?:[, ]+\1\b)+|([\u3400-\u9fff])\2+", re.IGNORECASE)
 
 
 def read_yes_or_no(
@@ -40,22 +41,21 @@ def read_yes_or_no(
 def is_doubt(text: Normalised, words: Words) -> bool:
     """Tell whether a text only sounds like a yes ("yeah, right"), or leaves it open."""
     bare = {spell(s).strip(" .,!?。，！？") for s in (text.text, text.original)}
+    bare |= {r for s in bare for r in less_led(s, words) if not _has_yes(s.removesuffix(r), words)}
+    bare |= {_DOUBLED.sub(r"\1\2", s) for s in bare}  # "yeah yeah, right" is no more of a yes
     return any(pattern.fullmatch(s) for s in bare for pattern in words.talk.doubts)
 
 
+def _has_yes(text: str, words: Words) -> bool:
+    folded = fold(text, words)
+    return without(folded, words.yes, words) != folded
+
+
 def is_cancel(text: Normalised, words: Words) -> bool:
-    """Tell whether a question is waved away."""
-    return _is_said(text, (*words.no, *words.cancel), words)
-
-
-def is_taken_back(text: Normalised, words: Words) -> bool:
-    """Tell whether something is called off, which is more than a no."""
-    return _is_said(text, words.cancel, words)
-
-
-def _is_said(text: Normalised, phrases: Iterable[str], words: Words) -> bool:
+    """Tell whether a question, or what was just planned, is waved away."""
     beside = (*words.fillers, words.talk.it)
-    return any(_says(fold(s, words), phrases, beside, words) for s in (text.text, text.original))
+    spellings = (fold(s, words) for s in (text.text, text.original))
+    return any(_says(s, (*words.no, *words.cancel), beside, words) for s in spellings)
 
 
 def is_everything(text: Normalised, words: Words) -> bool:

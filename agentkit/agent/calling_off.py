@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from agentkit.agent.acting import Acting
-from agentkit.agent.answers import is_everything, is_taken_back, ordinal, without
+from agentkit.agent.answers import is_cancel, is_everything, ordinal, without
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
@@ -49,7 +49,7 @@ def read_called_off(
     is_pointed = any(_is_it(rest, words) for rest in rests)
     if is_pointed or fold(turn.text.text, words) in fold_all(words.cancel, words):
         return _the_last(turn, acting, words, spoken, undo, is_explicit=is_pointed or _is_bare(turn, words))
-    if is_taken_back(turn.text, words) and (found := planned_now(turn, acting)):
+    if is_cancel(turn.text, words) and (found := planned_now(turn, acting)):
         return found
     for rest in rests:
         if found := _named(turn, acting, words, spoken, rest):

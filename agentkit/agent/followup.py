@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
@@ -19,12 +20,14 @@ from agentkit.agent.calling_off import just_planned, read_called_off
 from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.ending import also_then, undone, with_end
 from agentkit.agent.later import asks_what_was_missed, told_missed
-from agentkit.agent.memory import Done, spoken_of
+from agentkit.agent.left_out import read_left_out
+from agentkit.agent.memory import Done, pinned, spoken_of
+from agentkit.agent.one_more import read_one_more
 from agentkit.agent.other_one import read_other_one
 from agentkit.agent.place_alone import with_kind
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.retiming import retargeted
-from agentkit.agent.rewriting import framed, put_name, put_room, says_it, with_pronoun, without_asides
+from agentkit.agent.rewriting import framed, is_in, put_name, put_room, says_it, with_pronoun, without_asides
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.agent.undo import plan_undo
 from agentkit.devices.adapter import Device
@@ -34,6 +37,7 @@ from agentkit.understanding.entries import PLACES, TARGETS, Role
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import alike, find_targets
+from agentkit.understanding.nicknames import plainly
 from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
@@ -70,21 +74,25 @@ class FollowUps:
             return ended
         done = self._done(turn)
         entry = just_planned(turn, self.acting) if dropped is None else None
-        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing):
+        if other := read_other_one(turn, self.acting, words, done, dropped, self._replacing, self._targets):
             return with_end(other, entry, self.acting, is_instead=True)
+        if left := read_left_out(turn, self.acting, words, done, dropped, self._targets):
+            return left
         planned = None if entry is None else retargeted(turn, self.acting, entry, words, self._like)
         if found := planned or self._corrected(turn, done, dropped):
             return with_end(found, entry, self.acting, is_instead=True)
         if dropped is None and said & fold_all(talk.again, words):
-            once_more = tuple(_pinned(d) for d in done if d.intent.tool)
+            once_more = tuple(pinned(d) for d in done if d.intent.tool)
             nothing = End(Outcome.REFUSED, (Sentence("refused.nothing_to_repeat"),))
             return Answered(once_more, why="the last turn once more") if once_more else nothing
         if not done:
             return also_then(turn, self.acting, entry, self._also)
         if said & fold_all(talk.more, words):
-            more = tuple(_pinned(d) for d in done if _STEP in d.intent.args)
+            more = tuple(pinned(d) for d in done if _STEP in d.intent.args)
             return Answered(more, why="more of the last change") if more else None
-        return with_end(self._also(turn, done), entry, self.acting, is_instead=False)
+        if also := self._also(turn, done):
+            return with_end(also, entry, self.acting, is_instead=False)
+        return read_one_more(turn, self.acting, words, done, partial(self.lexicon, turn.view, words))
 
     def retarget(self, turn: Turn, pending: Pending) -> Answered | None:
         """Read a device or place as what the pronoun of the pending sentence meant.
@@ -105,7 +113,7 @@ class FollowUps:
         """The text with the room of the last turn for "in there"; as it is where that was in no room or in several."""
         rooms = {d.area for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
         area = turn.view.area(rooms.pop()) if len(rooms) == 1 else None
-        name = next((n for n in area.names if _is_in(n, turn.language)), area.name) if area is not None else ""
+        name = next((n for n in area.names if is_in(n, turn.language)), area.name) if area is not None else ""
         return put_room(turn.text, name, self.words[turn.language].talk) if name else turn.text
 
     def rewritten(self, turn: Turn) -> Iterator[Normalised]:
@@ -127,7 +135,7 @@ class FollowUps:
         if spoken is not None and len(spoken.device_ids) == 1 and says_it(text.text, talk):
             device = turn.view.device(spoken.device_ids[0])
             names = device.names[:3] if device is not None else ()
-            yield from (replace(text, text=put_name(text.text, n, talk)) for n in names if _is_in(n, turn.language))
+            yield from (replace(text, text=put_name(text.text, n, talk)) for n in names if is_in(n, turn.language))
         for rest in rests:
             if rest != text.text:
                 yield replace(text, text=rest, is_question=False)
@@ -270,22 +278,13 @@ class FollowUps:
 
     def _targets(self, turn: Turn, text: str, types: tuple[str, ...]) -> tuple[Selector, ...]:
         words = self.words[turn.language]
-        return find_targets(text, types, turn.view, words, self.lexicon(turn.view, words))
+        return find_targets(plainly(text, turn.view, words), types, turn.view, words, self.lexicon(turn.view, words))
 
 
 def _is_bare_number(intent: Intent) -> bool:
     """Whether a call sets a value that was said as a number."""
     is_change = _STEP in intent.args or "unit" in intent.args
     return not is_change and any(isinstance(v, (int, float)) for v in intent.args.values())
-
-
-def _is_in(name: str, language: str) -> bool:
-    """Whether a name can stand in a sentence of a language."""
-    return name.isascii() == (language == "en")
-
-
-def _pinned(done: Done) -> Intent:
-    return replace(done.intent, selector=Selector(device_ids=done.device_ids)) if done.device_ids else done.intent
 
 
 def _is_query(tool: Tool | None) -> bool:

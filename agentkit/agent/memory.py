@@ -124,6 +124,11 @@ def reached(found: Resolved, results: Iterable[ActionResult]) -> tuple[str, ...]
     return ids or None
 
 
+def pinned(done: Done) -> Intent:
+    """The intent for the devices for which it was done."""
+    return replace(done.intent, selector=Selector(device_ids=done.device_ids)) if done.device_ids else done.intent
+
+
 def spoken_of(done: Iterable[Done], view: HomeView, *, is_many: bool) -> Selector | None:
     """The devices that a pronoun means: those of the last turn, if it spoke of one thing or the pronoun of several."""
     groups = list(dict.fromkeys(d.device_ids for d in done if d.device_ids))

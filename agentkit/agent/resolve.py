@@ -52,6 +52,10 @@ class Resolved:
         return tuple(dict.fromkeys(i for step in self.steps for i in step.device_ids))
 
 
+_TELLING = frozenset({"person", "device_tracker", "sensor", "binary_sensor", "weather"})
+"""Types that only tell: without one, what it would tell is not known."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Nothing in this home fits; the sentence names what is missing."""
@@ -85,6 +89,8 @@ def resolve(intent: Intent, view: HomeView, tool: Tool, speaker_area: str | None
     else:
         asks_of_all = tool.is_query and intent.args.get("question") in PLURAL
         found = _by_kind(selector, view, tool, speaker_area, asks_of_all=asks_of_all)
+        if isinstance(found, Refusal) and found.reply_key == "refused.cannot_know" and _is_of_things(intent):
+            found = replace(found, reply_key="refused.nothing")
     return found if isinstance(found, (Question, Refusal)) else Resolved(_steps(tool, intent.args, found))
 
 
@@ -160,6 +166,12 @@ def _in_own_room(name: str, devices: tuple[Device, ...], view: HomeView) -> tupl
     return _narrow(devices, lambda d: any(has_word(name, room) for room in rooms.get(d.id, ())))
 
 
+def _is_of_things(intent: Intent) -> bool:
+    """Whether it is asked how things are, and not what only a sensor or a person could tell."""
+    types = set(intent.selector.types)
+    return bool(types) and not types & _TELLING and "attribute" not in intent.args
+
+
 def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str | None, *, asks_of_all: bool) -> Found:
     if selector.types and tool.types and not set(selector.types) & set(tool.types):
         return Refusal("refused.unsupported", {"kind": selector.types[0], "tool": tool.name})
@@ -173,7 +185,8 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
     if not (selector.types or selector.device_class) and len({d.type for d in placed}) > 1:
         return which(placed, view)  # "turn on" alone, or with a room alone, says no kind: everything is never meant
     if (has_place and not selector.is_one) or asks_of_all:
-        return placed
+        is_one_room = len(selector.areas) == 1 and not (selector.floors or selector.device_class)
+        return _likely(placed, tool) if tool.is_one_per_room and is_one_room else placed
     near = tuple(d for d in placed if speaker_area is not None and d.area == speaker_area)
     found = near or placed
     if not (has_place or selector.device_class):

@@ -98,6 +98,9 @@ def _by_length(rest: str, entry: Entry, words: Words) -> float | None:
     before, text = _length_of(entry), rest.strip(_EDGES).lower()
     if before is None:
         return None
+    when = (found := find_when(text, words.time)).when
+    if when is not None and when.kind is WhenKind.DELAY and when.seconds and not found.rest.strip(_EDGES):
+        return when.seconds - before
     lengths = find_durations(text, words.time)
     lead = text[: lengths[0].start].strip() if lengths else ""
     if len(lengths) == 1 and lengths[0].end == len(text) and lead in ("", "in", "for"):

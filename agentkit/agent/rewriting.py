@@ -53,5 +53,10 @@ def framed(text: Normalised, frames: Patterns) -> Iterator[str]:
                 yield found["rest"].strip(_EDGES)
 
 
+def is_in(name: str, language: str) -> bool:
+    """Whether a name can stand in a sentence of a language."""
+    return name.isascii() == (language == "en")
+
+
 def _pronoun(it: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z]){re.escape(it)}(?![a-z])" if it.isascii() else re.escape(it), re.IGNORECASE)

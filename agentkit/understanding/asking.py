@@ -18,7 +18,7 @@ PERSON, MOTION = "person", "motion"
 _SEVERAL = ("any", "how_many")
 _SENSING = ("occupancy", "presence")
 _SENSORS = ("sensor", "binary_sensor")
-_IDLE = frozenset({Role.FILLER, Role.PREPOSITION, Role.COPULA, Role.ALSO, Role.HERE})
+IDLE = frozenset({Role.FILLER, Role.PREPOSITION, Role.COPULA, Role.ALSO, Role.HERE})
 _TARGETS = frozenset({Role.NAME, Role.AREA, Role.FLOOR, Role.KIND, Role.CLASS, Role.ALL, Role.HOME})
 _MEANT = _TARGETS | {Role.ASK, Role.REPORT, Role.TOPIC}
 
@@ -36,7 +36,7 @@ class AskReader:
 
     def read(self, cut: Sequence[Item], *, is_question: bool) -> tuple[Intent, ...]:
         """The question as a call, or nothing. `is_question`: the sentence is marked as one."""
-        items = [i for i in cut if i.role not in _IDLE]
+        items = [i for i in cut if i.role not in IDLE]
         if any(i.role not in _MEANT for i in items) or not any(i.role is not Role.ASK for i in items):
             return ()
         kinds = {i.value for i in items if i.role is Role.ASK}

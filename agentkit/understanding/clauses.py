@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_complete, is_question, reached_by
+from agentkit.understanding.clause_times import Clause, is_unclear, needs_split
 from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.evidence import acts_of
 from agentkit.understanding.guard import guard
@@ -33,25 +35,6 @@ _NOTHING = Understanding(Kind.NONE)
 
 
 @dataclass(frozen=True)
-class _Clause:
-    text: str
-    is_now: bool
-    """It says so."""
-    is_timed: bool
-    has_time_first: bool
-    is_timer: bool
-    """It is about a timer or an alarm, which has its own time."""
-    is_reminder: bool
-    """What follows may be what to be reminded of."""
-    is_lasting: bool = False
-    """Its time is but an end ("for ten minutes"), which says nothing about what follows."""
-    is_countdown: bool = False
-    """It is about a timer, which goes on beside what is done now; an alarm may be the hour of what follows."""
-    is_ending: bool = False
-    """It ends something, which a timer before it may be meant for."""
-
-
-@dataclass(frozen=True)
 class ClauseSplitter:
     """Reads clauses by themselves with `understand`, which reads one."""
 
@@ -66,25 +49,37 @@ class ClauseSplitter:
         if not self._may_be_timed(text.text) or read_timer(text, self.words, self.view).kind is not Kind.NONE:
             return _NOTHING
         clauses = self._clauses(text.text)
-        if not clauses or not _needs_split(clauses):
+        if not clauses or not needs_split(clauses):
             return _NOTHING
         if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
             clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
         is_then = any(p.search(text.text) for p in self.words.time.frames.get("after", ()))
-        found = _NOTHING if _is_unclear(clauses, is_then=is_then) else self._read(text, clauses)
+        found = _NOTHING if is_unclear(clauses, is_then=is_then) else self._read(text, clauses)
         return _unclear(text) if found.kind is Kind.NONE else found
 
     def unshared(self, text: Normalised, found: Understanding, phrases: PhraseMap) -> Understanding:
-        """A plan that undoes what it does, or says "now" too, with its time for the last clause only; else NONE."""
-        if found.when is None or not self.has_joint(text.text):
+        """A plan that does one thing to a device and then another, with its time for the last clause only; else NONE.
+
+        So is one that says "now" too. Things of their own have one time together: "the lamp and the fan at nine".
+        """
+        if found.when is None:
             return _NOTHING
+        if not self.has_joint(text.text):
+            return _unclear(text) if self._says_now_beside(text.text) else _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_last = [c.is_timed for c in clauses] == [False, True]
         apart = self._read(text, clauses) if is_last else _NOTHING
-        if self._undoes([i for part in (apart, *apart.then) for i in part.intents], phrases):
+        intents = [i for part in (apart, *apart.then) for i in part.intents]
+        if self._undoes(intents, phrases) or self._is_of_one(intents):
             return apart
         is_wrong = self._undoes(found.intents, phrases) or self._says_now_beside(text.text)
         return _unclear(text) if is_wrong else _NOTHING
+
+    def _is_of_one(self, intents: Sequence[Intent]) -> bool:
+        """Whether two different things are done to the same devices."""
+        reached = [{d.id for d in reached_by(i.selector, self.view)} for i in intents]
+        is_same = len(reached) == 2 and bool(reached[0] & reached[1])
+        return is_same and (intents[0].tool, intents[0].args) != (intents[1].tool, intents[1].args)
 
     def _undoes(self, intents: Sequence[Intent], phrases: PhraseMap) -> bool:
         """Whether one device is turned one way and the other."""
@@ -153,12 +148,12 @@ class ClauseSplitter:
         noun = Reading(plain_text(text))
         return bool(sentence.marks) or take_noun(noun, self.words.timers)
 
-    def _clauses(self, text: str) -> list[_Clause]:
+    def _clauses(self, text: str) -> list[Clause]:
         """The clauses of a text; none if there is one only, or more than are ever read."""
         parts = self.split(text)
         return [self._clause(part) for part in parts] if 1 < len(parts) <= _MAX_CLAUSES else []
 
-    def _clause(self, text: str) -> _Clause:
+    def _clause(self, text: str) -> Clause:
         when = find_when(text, self.words.time)
         noun = Reading(plain_text(text))
         is_timer = take_noun(noun, self.words.timers) and noun.kind != "plan"
@@ -168,24 +163,36 @@ class ClauseSplitter:
         is_timed = when.when is not None or when.problem is not None or lasting is not None
         is_ending = any(p.search(text) for p in self.words.time.frames.get("ending", ()))
         kinds = (is_timer, noun.is_reminder, is_lasting, is_timer and noun.kind == "timer", is_ending)
-        return _Clause(text, _says_now(text, self.words), is_timed, _leads(when, text), *kinds)
+        return Clause(text, _says_now(text, self.words), is_timed, _leads(when, text), *kinds)
 
-    def _read(self, text: Normalised, clauses: Sequence[_Clause]) -> Understanding:
+    def _read(self, text: Normalised, clauses: Sequence[Clause]) -> Understanding:
         found: list[Understanding] = []
         view = self.view
         for clause in clauses:
             bare = without_frames(_without_now(clause.text, self.words), self.words)
             one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
-            if bool(found) and self._moves(one) and not self._names_a_thing(bare):
+            is_loose = bool(found) and self._moves(one) and not self._names_a_thing(bare)
+            if is_loose and clause.has_time_first and not bare.isascii() and (it := next(iter(self.words.it), "")):
+                bare = f"{it}{bare}"  # 开灯，五分钟后关掉: what was just moved need not be said again
+                one = self.understand(replace(text, text=bare, original=bare, taken_back=""), view)
+            elif is_loose:
                 one = _carried_over(one, view.spoken_of if self._moves(found[-1]) else None)
             if not self._is_sure(one):
                 return _NOTHING
             found.append(one)
-            devices = [d for i in one.intents for d in reached_by(i.selector, view) if self._moves(one)]
+            devices = [d for i in one.intents for d in self._likely(i, view) if self._moves(one)]
             types = tuple(dict.fromkeys(d.type for d in devices))
             spoken = Selector(device_ids=tuple(dict.fromkeys(d.id for d in devices)), types=types)
             view = replace(view, spoken_of=spoken) if 0 < len(devices) <= 4 else view
         return _joined(found)
+
+    def _likely(self, intent: Intent, view: HomeView) -> tuple[Device, ...]:
+        """The devices that a clause is about; of those that nobody named the ones that it will most likely reach."""
+        reached, selector, rank = reached_by(intent.selector, view), intent.selector, self.tools[intent.tool].prefers
+        is_told = selector.names or selector.device_ids or selector.areas or selector.floors or selector.device_class
+        if rank is None or is_told or selector.is_all:
+            return reached
+        return tuple(d for d in reached if rank(d) == max(map(rank, reached)))
 
     def _is_sure(self, found: Understanding) -> bool:
         """Whether a clause is a whole command; what is to be reminded of may be more than its clause."""
@@ -204,7 +211,7 @@ class ClauseSplitter:
 
 
 def _carried_over(found: Understanding, spoken: Selector | None) -> Understanding:
-    """A clause that names no thing, about what the one before it moves: "play jazz on the radio and set the volume …"."""
+    """A clause that names no thing, about what the one before it moves: "play jazz on the radio and make it louder"."""
     bare = [Selector(types=i.selector.types) == i.selector for i in found.intents]
     fits = spoken is not None and all(set(spoken.types) <= set(i.selector.types) for i in found.intents)
     if spoken is None or not fits or not all(bare):
@@ -224,35 +231,6 @@ def _leads(when: Found, text: str) -> bool:
 
 def _says_now(text: str, words: Words) -> bool:
     return any(p.search(text) for p in words.time.frames.get("now", ()))
-
-
-def _needs_split(clauses: Sequence[_Clause]) -> bool:
-    """Whether a time may not hold for all clauses, or a timer stands beside another command."""
-    if any(c.is_reminder for c in clauses[:-1]):
-        return False
-    timed = [c for c in clauses if c.is_timed and not c.is_timer]
-    others = [c for c in clauses if not c.is_timer]
-    is_later = any(c.has_time_first for c in clauses[1:] if not c.is_timer)
-    is_mixed = bool(timed) and any(c.is_now for c in clauses if not c.is_timed)
-    is_held = any(c.is_lasting for c in timed)
-    return is_later or is_mixed or is_held or len(timed) > 1 or 0 < len(others) < len(clauses)
-
-
-def _is_unclear(clauses: Sequence[_Clause], *, is_then: bool) -> bool:
-    """Whether a time may hold for a neighbour: one behind it, or one before it that does not lead its clause.
-
-    An end, and a timer beside what ends nothing, hold for no clause behind them, unless that is to come after them.
-    """
-    for n, clause in enumerate(clauses):
-        if clause.is_timed or clause.is_now or clause.is_timer:
-            continue
-        before, after = clauses[:n], [c for c in clauses[n + 1 :] if c.is_timed and not c.is_timer]
-        is_apart = {id(c) for c in before if c.is_lasting or (c.is_countdown and not clause.is_ending)}
-        if any((c.is_timed or c.is_timer) and (is_then or id(c) not in is_apart) for c in before):
-            return True
-        if any(not c.has_time_first for c in after):
-            return True
-    return False
 
 
 def _joined(found: Sequence[Understanding]) -> Understanding:

@@ -14,7 +14,7 @@ from agentkit.understanding.normalise import Normalised
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.remarks import asked_about
 from agentkit.understanding.sharing import shared
-from agentkit.understanding.suited import suited
+from agentkit.understanding.suited import rather, suited
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
@@ -30,6 +30,7 @@ def finished(
 ) -> Understanding:
     """The reading with its items apart, for the devices that its words can mean, each with its own tool."""
     found = suited(listed(found, text, view, words), text, view, words)
+    found = rather(found, text, view, words, phrases, tools)
     found = placed_here(shared(found, view, phrases, tools), text, view, words, tools)
     found = asked_about(found, text, view, words, phrases, tools, lexicon)
     return as_spoken(found, text, view)

@@ -53,8 +53,11 @@ def wished(
     query = found.intents[0] if len(found.intents) == 1 and not text.is_question else Intent("")
     if query.args.get("question") != "all" or query.tool not in tools or not tools[query.tool].is_query:
         return found
-    folded, types = f" {fold(text.text, words)} ", {d.type for d in select(query.selector, view)}
+    reached = select(query.selector, view)
+    folded, types = f" {fold(text.text, words)} ", {d.type for d in reached}
     asking = (*words.copulas, *words.questions.get("yes_no", ()))
+    if all(d.state == query.args.get("state") for d in reached):
+        return found  # there is nothing to wish for: it is so
     if types & GUARDS or any((f" {w} " if w.isascii() else w) in folded for w in asking):
         return found
     able = (t for t, state in words.talk.asked.items() if state == query.args.get("state") and t in tools)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agentkit.devices.adapter import Device
@@ -20,10 +20,21 @@ from agentkit.understanding.words import Words
 _THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
 
 
-def loosely(text: Normalised, view: HomeView, words: Words, phrases: PhraseTier) -> Understanding:
+def _nothing(_text: Normalised, _view: HomeView) -> Understanding:
+    return Understanding(Kind.NONE)
+
+
+def loosely(
+    text: Normalised,
+    view: HomeView,
+    words: Words,
+    phrases: PhraseTier,
+    ask: Callable[[Normalised, HomeView], Understanding] = _nothing,
+) -> Understanding:
     """Read "the new lamp" as the lamp and "ceiling light" as the light; kind NONE if that makes no command.
 
     What is read so acts on one device without a question; a kind only on the one that is called by nothing else.
+    `ask` reads what only asks.
     """
     folded, lexicon = fold(text.text, words), phrases.lexicon(view, words)
     said, kinds = folded, list[str]()
@@ -31,14 +42,19 @@ def loosely(text: Normalised, view: HomeView, words: Words, phrases: PhraseTier)
         for phrase in listed:
             if has_word(said, phrase) and (meant or _is_idle(said, phrase, view, lexicon)):
                 said, kinds = _replaced(said, phrase, meant), [*kinds, *(listed if meant else ())]
-    found = phrases.match(replace(text, text=said, taken_back=""), view) if said != folded else None
-    if found is None or found.kind is not Kind.CALLS:
+    if said == folded:
+        return Understanding(Kind.NONE)
+    bare = replace(text, text=said, taken_back="")
+    found = phrases.match(bare, view)
+    is_asked = found.kind is Kind.NONE
+    found = ask(bare, view) if is_asked else found
+    if found.kind is not Kind.CALLS:
         return Understanding(Kind.NONE)
     found = replace(found, intents=tuple(_called(i, kinds, view) for i in found.intents))
     reached = [d for i in found.intents for d in reached_by(i.selector, view)]
     is_sure = all(is_for_one(i, view) for i in found.intents)
     is_sure = is_sure and all(_is_plain(d, view, words, lexicon) or _is_called(d, kinds) for d in reached if kinds)
-    return replace(found, needs_confirmation=not is_sure, why=f"taken as {said!r}; {found.why}")
+    return replace(found, needs_confirmation=not (is_sure or is_asked), why=f"taken as {said!r}; {found.why}")
 
 
 def _called(intent: Intent, kinds: Sequence[str], view: HomeView) -> Intent:

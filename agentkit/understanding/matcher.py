@@ -10,6 +10,7 @@ from agentkit.understanding.choosing import is_as_good, is_plain_query, is_quest
 from agentkit.understanding.here import asked
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lacking import lacking
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
@@ -83,6 +84,12 @@ class Matcher:
             chosen = first if second.kind is Kind.NONE else second
         key = "" if chosen.reply_key == NO_DEVICE else chosen.reply_key
         return replace(chosen, reply_key=key, timings_ms={**first.timings_ms, **second.timings_ms})
+
+    def lacking(self, text: Normalised, view: HomeView) -> Understanding:
+        """A question about a kind of device that its place lacks."""
+        found = self.questions.lacking(text, view)
+        asking = self.phrases.asking(view, self._words[text.language])
+        return lacking(text, *asking) if found.kind is Kind.NONE else found
 
     def _other_thing(self, text: Normalised, view: HomeView) -> Understanding:
         """Refuse a command to a thing whose name is that of a device and a kind that the device is not."""

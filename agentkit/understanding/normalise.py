@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -101,6 +101,19 @@ def without_frames(text: str, words: Words) -> str:
             if found := pattern.search(text):
                 text = _without(found, words).strip(_ENDS) or text
     return text
+
+
+def less_led(text: str, words: Words) -> Iterator[str]:
+    """The text, and what is left of it without one or more of the frames at its beginning ("hey, yeah, right")."""
+    left, seen = [text], {text}
+    while left:
+        yield (said := left.pop())
+        for pattern in words.polite:
+            hit = pattern.match(said) if not pattern.groupindex else None
+            rest = said[hit.end() :].strip(_ENDS) if hit is not None else ""
+            if rest and rest not in seen:
+                seen.add(rest)
+                left.append(rest)
 
 
 def _without(found: re.Match[str], words: Words) -> str:

@@ -115,6 +115,12 @@ class PhraseMap:
     idle: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
 
+    rather: Mapping[str, str] = field(default_factory=dict)
+    """Tool → type.class of the devices that it means first where a word of `rather` for them is said."""
+
+    rather_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """type.class → state that is asked for → the one that it means where such a word is said: music that plays."""
+
     @cached_property
     def acts_of(self) -> Mapping[str, tuple[tuple[str, frozenset[str]], ...]]:
         """Tool → acts that stand for it, with the device types for which they do."""
@@ -172,6 +178,10 @@ def read_phrases(raw: Mapping[str, Any]) -> PhraseMap:
         further={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("further") or {}).items()},
         spans={str(k): _span(rule) for k, rule in (raw.get("spans") or {}).items()},
         idle={str(k): tuple(_act(r) for r in rules) for k, rules in (raw.get("idle") or {}).items()},
+        rather={str(k): str(v) for k, v in (raw.get("rather") or {}).items()},
+        rather_states={
+            str(k): {str(a): str(b) for a, b in v.items()} for k, v in (raw.get("rather_states") or {}).items()
+        },
     )
 
 

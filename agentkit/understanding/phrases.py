@@ -6,20 +6,15 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from agentkit.types import Intent, Kind, Selector, Understanding
+from agentkit.types import Intent, Kind, Understanding
 from agentkit.understanding.asking import AskReader, first_wide
 from agentkit.understanding.clause import ClauseReader
-from agentkit.understanding.entries import PLACES, TARGETS, Item, Role, ask_entries
-from agentkit.understanding.groups import GUARDS, borrowed_places, make_groups, share_place, without_origin
+from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
+from agentkit.understanding.groups import without_origin
 from agentkit.understanding.heads import (
-    SETTING,
-    Head,
     VerbTable,
     head_choices,
-    is_between,
-    is_cut_short,
     is_particle_missed,
-    is_placed,
     is_verb_missed,
     verb_table,
     with_led,
@@ -50,11 +45,11 @@ from agentkit.understanding.piece_checks import (
     without_theme,
 )
 from agentkit.understanding.selecting import select
+from agentkit.understanding.splits import best_split
 from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
-_MAX_SPLITS = 64
 _MAX_CHARS = 400
 _SPENT = frozenset({Role.WISH, Role.COPULA, Role.PREPOSITION, Role.POINTER})
 _AFTER = TARGETS | {Role.MODE}
@@ -162,11 +157,14 @@ class PhraseTier:
         """Read a question about states or values."""
         if not words.reports or len(folded) > _MAX_CHARS:
             return ()
-        reader = AskReader(self._phrases.asks, words, view)
-        raw = self._ask_lexicons.get(view, words).cuts(folded)
-        cuts = distinct(cut for cut in raw if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
+        reader, lexicon = self.asking(view, words)
+        cuts = distinct(cut for cut in lexicon.cuts(folded) if not is_guarded(cut, folded, words, kinds=(BESIDE,)))
         read = ((cut, reader.read(cut, is_question=is_question)) for cut in cuts)
         return first_wide(read, self._phrases.asks, words)
+
+    def asking(self, view: HomeView, words: Words) -> tuple[AskReader, Lexicon]:
+        """What reads questions in the words of `reports`, and the phrases that they are made of."""
+        return AskReader(self._phrases.asks, words, view), self._ask_lexicons.get(view, words)
 
     @property
     def phrases(self) -> PhraseMap:
@@ -193,9 +191,9 @@ class PhraseTier:
             return ()
         items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
         for heads in head_choices(items, verbs):
-            if len(heads) <= MAX_COMMANDS and (found := _best_split(items, heads, reader)):
+            if len(heads) <= MAX_COMMANDS and (found := best_split(items, heads, reader)):
                 return found
-            if (led := with_led(heads, items)) and (found := _best_split(items, led, reader)):
+            if (led := with_led(heads, items)) and (found := best_split(items, led, reader)):
                 return found
         return ()
 
@@ -203,98 +201,3 @@ class PhraseTier:
 def _with_next(items: Sequence[Item]) -> Iterator[tuple[Item, Role | None]]:
     """Each piece with the role of the one behind it."""
     return zip(items, [*(i.role for i in items[1:]), None][: len(items)], strict=True)
-
-
-def _best_split(items: Sequence[Item], heads: Sequence[Head], reader: ClauseReader) -> tuple[Intent, ...]:
-    """Read the clauses under the most natural split; two equally natural ones that differ mean nothing."""
-    if len(heads) <= 1:
-        is_wrong = heads and not is_placed(heads[0], items, 0, len(items))
-        if is_wrong or (heads and is_between(heads[0], items, 0, len(items))):
-            return ()
-        acts = heads[0].acts if heads else (SETTING,)
-        return _read_clause(items, acts, reader, None)
-    gaps = [_bounds(items, a, b, is_verb_first=heads[0].first == 0) for a, b in itertools.pairwise(heads)]
-    readings: list[tuple[int, tuple[Intent, ...]]] = []
-    for bounds in itertools.islice(itertools.product(*gaps), _MAX_SPLITS):
-        if found := _read_clauses(items, heads, bounds, reader):
-            readings.append((_naturalness(items, heads, bounds), found))
-    best = max((score for score, _ in readings), default=0)
-    distinct = {repr(found): found for score, found in readings if score == best}
-    return next(iter(distinct.values())) if len(distinct) == 1 else ()
-
-
-def _bounds(items: Sequence[Item], head: Head, after: Head, *, is_verb_first: bool) -> Sequence[int]:
-    """Where one clause may end: at the "and" that stands beside the verb, if one does."""
-    if is_verb_first and items[after.first - 1].role is Role.ALSO:
-        return (after.first - 1,)
-    return range(head.last + 1, after.first + 1)
-
-
-def _naturalness(items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int]) -> int:
-    """Splits at "and" count most; then those that keep the verb where the first clause has it."""
-    is_verb_first = heads[0].first == 0
-    score = 0
-    for bound, (head, after) in zip(bounds, itertools.pairwise(heads), strict=True):
-        score += 4 if items[bound].role is Role.ALSO else 0
-        gap = items[bound : after.first] if is_verb_first else items[head.last + 1 : bound]
-        score += 1 if all(i.role is Role.ALSO for i in gap) else 0
-    return score
-
-
-def _read_clauses(
-    items: Sequence[Item], heads: Sequence[Head], bounds: Sequence[int], reader: ClauseReader
-) -> tuple[Intent, ...]:
-    edges = [0, *bounds, len(items)]
-    spans = list(itertools.pairwise(edges))
-    clauses = [tuple(items[start:end]) for start, end in spans]
-    found: tuple[Intent, ...] = ()
-    before: Selector | None = None
-    if any(is_between(head, items, start, end) for (start, end), head in zip(spans, heads, strict=True)):
-        return ()
-    if any(is_cut_short(clause, after) for clause, after in itertools.pairwise(clauses)):
-        return ()
-    for n, ((start, end), head) in enumerate(zip(spans, heads, strict=True)):
-        places = borrowed_places(clauses, n) if is_placed(head, items, start, end) else ()
-        readings = (_read_clause([*clauses[n], *place], head.acts, reader, before) for place in places)
-        own_place = any(i.role in PLACES for i in clauses[n])
-        clause = next((r for r in readings if r and (own_place or not _is_guard_borrowed(r))), ())
-        if not clause:
-            return ()
-        found, before = found + tuple(c for c in clause if c not in found), clause[-1].selector
-    return found
-
-
-def _is_guard_borrowed(found: Sequence[Intent]) -> bool:
-    """Whether what guards the home was to be chosen by a place that stands in another command."""
-    return any(GUARDS & set(i.selector.types) and (i.selector.areas or i.selector.floors) for i in found)
-
-
-def _read_clause(
-    items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
-) -> tuple[Intent, ...]:
-    """Read a clause; the ways to cut and to split one sentence share most of them."""
-    key = (tuple(items), acts, before)
-    if (found := reader.clauses.get(key)) is None:
-        found = reader.clauses[key] = _read_groups(items, acts, reader, before)
-    return found
-
-
-def _read_groups(
-    items: Sequence[Item], acts: Sequence[str], reader: ClauseReader, before: Selector | None
-) -> tuple[Intent, ...]:
-    """Read the groups of a clause; a place at its end may hold for all of them ("the lamp and the fan in the hall")."""
-    groups = make_groups(items)
-    if acts == (SETTING,) and not any(g.values for g in groups):
-        return ()
-    for choice in (share_place(groups), groups):
-        found: tuple[Intent, ...] = ()
-        last = before
-        for group in choice:
-            intents = reader.read(acts, group, last)
-            if not intents:
-                found = ()
-                break
-            found, last = found + intents, intents[-1].selector
-        if found:
-            return tuple(intent for n, intent in enumerate(found) if intent not in found[:n])
-    return ()

@@ -16,9 +16,11 @@ from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
 from agentkit.understanding.groups import Group
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.lacking import WHY
 from agentkit.understanding.lexicon import Lexicon, WordIndex
 from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
+from agentkit.understanding.selecting import select
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.wide import are_joined, meanings, state_of
 from agentkit.understanding.words import Words
@@ -27,7 +29,8 @@ _MAX_CHARS = 200
 _MAX_STATES = 3
 _SAYING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _LISTING = frozenset({"which", "how_many"})
-_OPEN = _LISTING | {"any", "anyone"}
+_EVERYBODY = frozenset({"everyone", "nobody"})
+_OPEN = _LISTING | _EVERYBODY | {"any", "anyone"}
 """Kinds of questions that need not say of what they ask."""
 
 
@@ -64,6 +67,14 @@ class _Asked:
         is_there = is_there or any(s.startswith(f"{PERSON}.") for s in self.senses)
         is_told = bool(self.states) or self.has_place or self.group.has(Role.HOME)
         return "anyone" in self.kinds and is_there and is_told and not self.group.has(*_SAYING)
+
+    @property
+    def wants_nobody(self) -> bool:
+        """Whether it is asked if a place is empty, or if all of the people are somewhere."""
+        is_of_home = self.has_place or self.group.has(Role.HOME)
+        is_empty = "occupancy.off" in self.senses and is_of_home and "which" not in self.kinds
+        is_told = any(s.startswith(f"{PERSON}.") for s in self.senses)
+        return (is_empty or (is_told and bool(_EVERYBODY & set(self.kinds)))) and not self.group.has(*_SAYING)
 
     @property
     def state(self) -> str:
@@ -120,6 +131,8 @@ class QuestionTier:
             asked = replace(asked, senses=_senses(items, lexicon))
         if asked.is_of_people:
             return self._who(asked, finder)
+        if asked.wants_nobody:
+            return self._whether_all(asked, finder)
         if (wide := self._widened(asked, cut, finder, lexicon)) is not None:
             return wide
         devices = self._devices(asked, finder)
@@ -139,6 +152,47 @@ class QuestionTier:
         areas = (*asked.group.of(Role.AREA), *here)
         return Intent(name, args, Selector(areas=areas, floors=asked.group.of(Role.FLOOR), types=(PERSON,)))
 
+    def _whether_all(self, asked: _Asked, finder: AskedFinder) -> Intent:
+        """Whether all are there or away; of a room that something senses, what it senses."""
+        is_home = "everyone" in asked.kinds and f"{PERSON}.home" in asked.senses
+        intent = self._who(asked, finder)
+        if asked.has_place and intent.selector.device_ids:
+            is_sure = intent.args.get("state") == "detected"
+            return replace(intent, args={"question": "all", "state": "clear"}) if is_sure else intent
+        return replace(intent, args={"question": "all", "state": "home" if is_home else "away"})
+
+    def lacking(self, text: Normalised, view: HomeView) -> Understanding:
+        """A question about a kind of device that its place lacks, so that the answer can say so."""
+        words = self._words[text.language]
+        folded = fold(text.text, words)
+        if not words.asked_states or len(folded) > _MAX_CHARS:
+            return Understanding(Kind.NONE)
+        lexicon = self._lexicons.get(view, words)
+        for cut in lexicon.cuts(folded):
+            items = [i for i in cut if i.role is not Role.FILLER]
+            asked = _asked(items)
+            if items[:1] and items[0].role is Role.ASK and len(asked.states) == 1 and not asked.attribute:
+                asked = replace(asked, senses=_senses(items, lexicon))
+                if (intent := self._absent(asked, view)) is not None:
+                    return Understanding(Kind.CALLS, (intent,), path="template", why=WHY)
+        return Understanding(Kind.NONE)
+
+    def _absent(self, asked: _Asked, view: HomeView) -> Intent | None:
+        """The question for a kind in a place that has none of it; None if it names more than that."""
+        group = asked.group
+        kinds = group.of(Role.KIND, Role.CLASS) or (asked.senses[0].rpartition(".")[0],)
+        device_type, _, device_class = kinds[0].partition(".")
+        is_named = group.has(Role.NAME, Role.PART, Role.HINT, Role.HERE)
+        if not group.has(Role.AREA, Role.FLOOR) or is_named or len(kinds) > 1 or not device_type:
+            return None
+        if not any(s.rpartition(".")[0] in ("", device_type, device_class) for s in asked.senses):
+            return None
+        place = Selector(areas=group.of(Role.AREA), floors=group.of(Role.FLOOR), types=(device_type,))
+        if select(place, view):
+            return None
+        args: dict[str, Any] = {"question": _question(asked, 0), "state": asked.state}
+        return Intent(self._phrases.readers[-1], args, replace(place, device_class=device_class or None))
+
     def _widened(self, asked: _Asked, cut: Sequence[Item], finder: AskedFinder, lexicon: Lexicon) -> Intent | None:
         """The question where a word means more ("door", and "garage" for its door), or kinds stand side by side."""
         asks, words, group = self._phrases.asks, finder.words, asked.group
@@ -149,7 +203,7 @@ class QuestionTier:
             kinds = [i for i in group.items if i.role is Role.AREA and asks.wide_key(i.text, words)]
         keys = {i: asks.wide_key(i.text, words) for i in kinds}
         states = {k: state_of(k, meanings(cut, lexicon)) for k in keys.values() if k}
-        if not kinds or None in states.values() or not (states or are_joined(kinds, cut, words)):
+        if not kinds or None in states.values() or not (are_joined(kinds, cut, words) or (states and len(kinds) == 1)):
             return None
         place = Group(tuple(i for i in group.items if i not in kinds))
         senses = _senses(cut, lexicon)

@@ -6,8 +6,10 @@ import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agentkit.types import Kind, Understanding
+from agentkit.understanding.half_heard import half_heard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.normalise import Normalised, fold, fold_all
@@ -51,14 +53,19 @@ class Refuser:
         words = self.words[text.language]
         lexicon = self.phrases.lexicon(view, words)
         if found.kind is Kind.CALLS:
-            return self._instead(found, text, view) if found.needs_confirmation else found
-        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home"):
+            return self._with_rest(self._instead(found, text, view), text, view) if found.needs_confirmation else found
+        if found.kind is not Kind.REFUSE or found.reply_key not in ("not_understood", "not_home", "unknown_device"):
             return found
+        if found.reply_key == "unknown_device":
+            half = self._half_heard(text, view)
+            return found if half.kind is Kind.NONE else half
         name = unknown_name(text.text, lexicon, words, self.naming)
         hit = None if name is None else guard_unless_named(text.text, words, self.words.values(), lexicon)
         if hit is not None and hit.kind in _FORBIDS:
             values = {"kind": hit.kind, "words": hit.words}
             return replace(found, reply_key="not_yet", reply_values=values, why=hit.why)
+        if (half := self._half_heard(text, view)).kind is not Kind.NONE:
+            return half
         is_vague = self.proposer.is_vague(fold(text.text, words))
         lacking = None if is_vague else self.stand_ins.read(text, view)
         if lacking is not None and not lacking.areas:
@@ -72,6 +79,25 @@ class Refuser:
         if found.reply_key == "not_home" and is_wish(text, words, lexicon):
             found = replace(found, reply_key="not_understood")
         return found if name is None else self._unknown(found, name, words)
+
+    def _half_heard(self, text: Normalised, view: HomeView) -> Understanding:
+        words = self.words[text.language]
+        read = partial(self._clause, text, view)
+        return half_heard(text.text, self.phrases.lexicon(view, words), words, self.proposer.tools, read)
+
+    def _with_rest(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
+        """What is asked about, with the clauses beside it that nobody understood."""
+        half = self._half_heard(text, view)
+        if found.kind is not Kind.CALLS:  # it was the clause that looked like the name of a thing
+            return found if half.kind is Kind.NONE or found.reply_key != "unknown_device" else half
+        is_same = {i.tool for i in half.intents} == {i.tool for i in found.intents}
+        if found.reply_key or not is_same:
+            return found
+        return replace(found, reply_key=half.reply_key, reply_values=half.reply_values)
+
+    def _clause(self, text: Normalised, view: HomeView, clause: str) -> Understanding:
+        """What one clause of a sentence means by itself."""
+        return self.phrases.match(replace(text, text=clause, original=clause, taken_back=""), view)
 
     def _instead(self, found: Understanding, text: Normalised, view: HomeView) -> Understanding:
         """What is asked about, unless it would be done in the place of something that the home lacks."""

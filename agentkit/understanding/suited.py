@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from agentkit.devices.adapter import Device
@@ -10,7 +10,9 @@ from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import reached_by
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.normalise import Normalised, fold
+from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.selecting import has_word, select
+from agentkit.understanding.tools import Tool
 from agentkit.understanding.words import Words
 
 PLURAL = frozenset({"any", "all", "which", "how_many"})
@@ -30,6 +32,46 @@ def suited(found: Understanding, text: Normalised, view: HomeView, words: Words)
             meant = _Meant(device_type, device_class, listed, others, view.speaker_area if is_here else None)
             found = replace(found, intents=tuple(meant.of(i, view) for i in found.intents))
     return found
+
+
+def rather(
+    found: Understanding,
+    text: Normalised,
+    view: HomeView,
+    words: Words,
+    phrases: PhraseMap,
+    tools: Mapping[str, Tool],
+) -> Understanding:
+    """The reading of a word for what is wanted: music comes from a speaker, if one is there, and is on if it plays."""
+    said = fold(text.text, words)
+    keys = [key for key, listed in words.rather.items() if any(has_word(said, w) for w in listed)]
+    if found.kind is not Kind.CALLS or not keys:
+        return found
+    intents = found.intents
+    for key in keys:
+        states = phrases.rather_states.get(key, {})
+        intents = tuple(_asked(i, key, states, view) if tools[i.tool].is_query else i for i in intents)
+        intents = tuple(_rather(i, key, view, tools) if phrases.rather.get(i.tool) == key else i for i in intents)
+    return found if intents == found.intents else replace(found, intents=intents)
+
+
+def _asked(intent: Intent, key: str, states: Mapping[str, str], view: HomeView) -> Intent:
+    """The question with the state that is meant, if it is one about devices of that type alone."""
+    state = states.get(str(intent.args.get("state")))
+    types = {d.type for d in select(intent.selector, view)} if state is not None else set()
+    return replace(intent, args={**intent.args, "state": state}) if types == {key.partition(".")[0]} else intent
+
+
+def _rather(intent: Intent, key: str, view: HomeView, tools: Mapping[str, Tool]) -> Intent:
+    """The call on the best of the devices of that class, asked about if several are; as it is if one was named."""
+    selector = intent.selector
+    if selector.names or selector.floors or selector.device_class or selector.is_all:
+        return intent
+    rank = tools[intent.tool].prefers or (lambda _: 0)
+    liked = [d for d in reached_by(selector, view) if f"{d.type}.{d.device_class}" == key]
+    best = tuple(d.id for d in liked if rank(d) == max(map(rank, liked)))
+    one = Selector(device_ids=best, types=selector.types, is_one=len(best) > 1)
+    return replace(intent, selector=one) if best else intent
 
 
 class _Meant:

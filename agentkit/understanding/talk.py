@@ -29,6 +29,8 @@ class Talk:
     """Whole utterances that mean what is like the device just spoken of ("the other one")."""
     rests: Patterns = ()
     """Commands for all but what was just spoken of ("… the other lights …"); group "rest" is what "all" stands for."""
+    excludes: Patterns = ()
+    """Frames around what was not meant by the last turn ("not the …"); group "rest"."""
     there: Mapping[str, str] = field(default_factory=dict)
     """Pattern that points at the room of the last turn ("in there") → how its name stands there, as {room}."""
     corrections: Patterns = ()
@@ -100,8 +102,9 @@ _PATTERNS = (
     "doubts",
     "missed",
     "rests",
+    "excludes",
 )
-_FRAMES = ("also", "corrections", "cancels", "retimes", "rests")
+_FRAMES = ("also", "corrections", "cancels", "retimes", "rests", "excludes")
 """Patterns that stand around something."""
 _TABLES = ("ordinals", "digits")
 

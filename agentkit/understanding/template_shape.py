@@ -71,6 +71,8 @@ _PHRASES = Keys(
         "idle": MapOf(ListOf(_ACT)),
         "spans": MapOf(Keys(dict.fromkeys(_SPAN, WORD), required=_SPAN)),
         "moving": MapOf(WORDS),
+        "rather": MapOf(WORD),
+        "rather_states": MapOf(MapOf(WORD)),
         "values": ListOf(_VALUE),
         "opposites": ListOf(WORDS),
         "naming": WORDS,

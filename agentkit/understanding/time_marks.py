@@ -121,6 +121,8 @@ def _clock(hit: re.Match[str], words: TimeWords) -> Clock | None:
     hour = read
     if got.get("minute"):
         minute = _number(got["minute"]) or 0
+        if minute == hour and _is_stutter(hit.group(0)):
+            return None  # "nine nine am" is nine o'clock said twice, and no nine past
     elif got.get("half"):
         minute = 30
     elif got.get("past"):
@@ -134,6 +136,12 @@ def _clock(hit: re.Match[str], words: TimeWords) -> Clock | None:
     part = words.parts.get(" ".join((got.get("part") or "").lower().split()))
     is_plain = not part and 0 < hour <= 12 and not got["hour"].startswith("0")
     return Clock(in_part(hour, part), minute, is_plain)
+
+
+def _is_stutter(said: str) -> bool:
+    """Whether a clock time begins with one word said twice: seven past is "seven oh seven"."""
+    first, *rest = said.lower().split()
+    return rest[:1] == [first]
 
 
 def _is_minutes(said: str, amount: str) -> bool:

@@ -101,6 +101,8 @@ class Tool:
 
     is_told: bool = True
     """Whether a model is told of it; each tool costs every prompt tokens."""
+    is_one_per_room: bool = False
+    """In a room that is named `prefers` decides too: there is one sound in it."""
 
     @property
     def told_params(self) -> tuple[Param, ...]:
@@ -117,6 +119,7 @@ def tool(
     undone_by: str | Mapping[str, str] | None = None,
     is_ending: bool = False,
     is_told: bool = True,
+    is_one_per_room: bool = False,
 ) -> Callable[[Function], Function]:
     """Mark a function as a tool; `load_tools` reads the mark.
 
@@ -124,11 +127,12 @@ def tool(
     arguments `one_of` a call needs one; the first is asked for. `undone_by` names the tool that undoes this one
     at an end ("for an hour"), for all types or by type; BEFORE = what the device was before. `is_ending`: it ends
     something, so what had ended before ("off for an hour") does not begin at that end. What only templates and
-    pieces read need not be told to a model (`is_told`).
+    pieces read need not be told to a model (`is_told`). `is_one_per_room`: the rank counts in a room that is named
+    too, where else all of the room are meant.
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers, one_of, undone_by, is_ending, is_told)  # type: ignore[attr-defined]
+        function.__tool__ = (types, is_query, prefers, one_of, undone_by, is_ending, is_told, is_one_per_room)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -175,7 +179,7 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers, one_of, undone_by, is_ending, is_told = function.__tool__  # type: ignore[attr-defined]
+    device_types, is_query, prefers, one_of, undone_by, is_ending, is_told, is_one_per_room = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
@@ -206,6 +210,7 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         dict.fromkeys(device_types, undone_by) if isinstance(undone_by, str) else dict(undone_by or {}),
         is_ending,
         bool(is_told),
+        is_one_per_room,
     )
 
 

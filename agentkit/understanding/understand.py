@@ -32,7 +32,9 @@ from agentkit.understanding.misplaced import misplaced
 from agentkit.understanding.model import Model
 from agentkit.understanding.named_guard import guard_unless_named
 from agentkit.understanding.negative import signed, unsigned
+from agentkit.understanding.nicknames import quotes_nickname, without_nicknames
 from agentkit.understanding.normalise import Normalised
+from agentkit.understanding.partings import parted
 from agentkit.understanding.plans import PlanReader
 from agentkit.understanding.propose import Proposer
 from agentkit.understanding.reasons import ReasonReader
@@ -79,7 +81,8 @@ class Understander:
         self._plans = PlanReader(*known, words, tools, model)
         here = partial(asked_here, words=words, templates=self._matcher.templates, tools=tools)
         mixed = partial(read_mixed, all_words=words, phrases=self._phrases)
-        before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard)
+        lacking = self._matcher.lacking
+        before = (self._timers, self._sure, self._planned, self._guarded, here, mixed, self._heard, lacking)
         self._tiers = (
             (self._guarded, model.understand) if model is not None and is_model_alone else (*before, self._ask_model)
         )
@@ -108,6 +111,12 @@ class Understander:
             return Understanding(Kind.REFUSE, (), "not_understood", {}, "none", f"no words for {text.language}")
         words = self._words[text.language]
         text = counted(without_remarks(text, words), words)
+        plain = without_nicknames(text, view, words)
+        found = self._counted(plain, view, words)
+        return self._counted(text, view, words) if quotes_nickname(found, plain, text, words) else found
+
+    def _counted(self, text: Normalised, view: HomeView, words: Words) -> Understanding:
+        """Understand a sentence with its remarks and counts told apart."""
         if self._phrases.is_too_long(text, view):
             return Understanding(Kind.REFUSE, (), "too_long", {}, "none", "more commands than are ever read")
         if (found := meanwhile(text, words, self._tools, lambda t: self.understand(t, view))).kind in _HEARD:
@@ -116,6 +125,7 @@ class Understander:
         if below and (cold := signed(self._understand(below[0], view, words), below[1], self._tools)) is not None:
             return cold
         found = self._understand(text, view, words)
+        found = parted(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         found = offered(found, text, view, words, self._tools, lambda t: self._understand(t, view, words))
         found = only_seen(found, text, view, words, self._tools, self._phrases.lexicon(view, words))
         count = find_count(text, self._phrases.lexicon(view, words), words, view)
@@ -200,7 +210,9 @@ class Understander:
         start = time.perf_counter()
         found = read_timer(text, self._words[text.language], view)
         timings = {"timers": (time.perf_counter() - start) * 1000}
-        if any(i.tool not in self._tools for i in found.intents):
+        is_asked = any(text.text.lower().startswith(f"{w} ") for w in self._words[text.language].copulas if w.isascii())
+        is_acting = found.kind is Kind.CALLS and not is_question(found, self._tools)
+        if any(i.tool not in self._tools for i in found.intents) or (is_asked and is_acting):
             return Understanding(Kind.NONE, timings_ms=timings)
         if any(i.tool in ("cancel_alarm", "alarm_status") and set(i.args) <= {"kind"} for i in found.intents):
             device = self._match(text, view)  # "turn off the alarm", "is the alarm on" where a siren is called so
@@ -230,7 +242,12 @@ class Understander:
     def _heard(self, text: Normalised, view: HomeView) -> Understanding:
         words = self._words[text.language]
         found = heard_as(text, view, words, self._phrases, self._match, self._tools)
-        return loosely(text, view, words, self._phrases) if found.kind is Kind.NONE else found
+        return loosely(text, view, words, self._phrases, self._asked) if found.kind is Kind.NONE else found
+
+    def _asked(self, text: Normalised, view: HomeView) -> Understanding:
+        """What a sentence asks; kind NONE if it is no question."""
+        found = self._match(text, view)
+        return found if is_question(found, self._tools) else Understanding(Kind.NONE)
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
         found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)

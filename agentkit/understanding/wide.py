@@ -70,5 +70,4 @@ def state_of(key: str, meanings: Sequence[str]) -> str | None:
 def are_joined(kinds: Sequence[Item], cut: Sequence[Item], words: Words) -> bool:
     """Whether words for kinds stand side by side ("the windows and the doors") and are not one thing's."""
     joins = {fold(w, words) for w in words.also}
-    between = [i for i in cut if kinds[0].end <= i.start < kinds[-1].start]
-    return len(kinds) > 1 and any(i.text in joins for i in between)
+    return len(kinds) > 1 and any(i.text in joins for i in cut if kinds[0].end <= i.start < kinds[-1].start)

@@ -11,7 +11,7 @@ from agentkit.understanding.evidence import read_sentence
 from agentkit.understanding.guard import GuardHit, guard, is_mixed
 from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import Normalised, fold, normalise, spell
+from agentkit.understanding.normalise import Normalised, fold, less_led, normalise, spell
 from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
@@ -31,8 +31,8 @@ def cut_guard(text: Normalised, words: Mapping[str, Words]) -> GuardHit | None:
 
 def told(text: Normalised, words: Words) -> GuardHit | None:
     """Find a clause that tells what somebody did; read as a command, it would be done once more."""
-    said = simplify(spell(text.original))
-    found = next((hit for pattern in words.told if (hit := pattern.search(said))), None)
+    said = less_led(simplify(spell(text.original)), words)
+    found = next((hit for s in said for pattern in words.told if (hit := pattern.search(s))), None)
     return None if found is None else GuardHit("report", found[0].strip(" ,.!;"))
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from agentkit.yaml_lines import describe
 
 _ALTERNATIVES = re.compile(r"\(([^()]*\|[^()]*)\)")
+_GROUPS = {"exclusions": ("but", "what is left out"), "partings": ("bye", "the farewell")}
+"""Key of patterns → the group that each must have, and what it stands around."""
 
 
 def amount_key(table: str, key: Any) -> str:
@@ -81,6 +83,7 @@ def patterns(key: str, value: Any) -> tuple[re.Pattern[str], ...]:
             found.append(re.compile(text, re.IGNORECASE))
         except (re.error, RecursionError, OverflowError) as err:
             raise ValueError(f"{key}: {text!r} is no regular expression: {err}") from err
-        if key == "exclusions" and "but" not in found[-1].groupindex:
-            raise ValueError(f"{key}: {text!r} lacks the group (?P<but>…) around what is left out; add it")
+        group, what = _GROUPS.get(key, ("", ""))
+        if group and group not in found[-1].groupindex:
+            raise ValueError(f"{key}: {text!r} lacks the group (?P<{group}>…) around {what}; add it")
     return tuple(found)

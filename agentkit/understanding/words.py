@@ -131,6 +131,10 @@ class Words:
     """Form of a verb behind a frame with the group "doing" ("would you mind closing …") → the form of commands."""
     indefinites: Mapping[str, str] = field(default_factory=dict)
     """Pattern of a command for some device of a kind ("turn on another light") → the same with a count (one light)."""
+    rather: Table = field(default_factory=dict)
+    """type.class → words for what its devices are for, which mean them before others of their type: music."""
+    nicknames: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of what everybody calls a thing ("the big light") → the plain word for it, where no name here is so."""
     singles: tuple[str, ...] = ()
     """Words for one device of its kind: those called so are meant, and of several it is asked which."""
     definites: tuple[str, ...] = ()
@@ -149,6 +153,8 @@ class Words:
     """What may be only said and not wished ("it is dark outside"): what it would mean is asked about."""
     offers: Mapping[str, str] = field(default_factory=dict)
     """Pattern of a whole sentence that nothing understood → the command it may stand for, with its groups in braces."""
+    partings: tuple[re.Pattern[str], ...] = ()
+    """A farewell at the edge of a command, as group "bye"."""
     exclusions: tuple[re.Pattern[str], ...] = ()
     """What a command leaves out ("all but …"), as group "but"."""
     others: tuple[str, ...] = ()
@@ -225,7 +231,7 @@ def _read(key: str, value: Any) -> Any:
         return patterns(key, value)
     if key in _TABLES:
         return {amount_key(key, k): phrases(f"{key}.{k}", v) for k, v in mapping(key, value).items()}
-    if key == "indefinites":
+    if key in ("indefinites", "nicknames"):
         table = mapping(key, value)
         return {p.pattern: word(key, v) for p, v in zip(patterns(key, list(table)), table.values(), strict=True)}
     if key in ("synonyms", "bases"):

@@ -24,7 +24,12 @@ EN = Words(
     colors={"red": ("crimson",)},
 )
 ZH = Words("zh", yes=("要", "是的"), no=("不要", "不"), fillers=("的", "吧"))
-DOUBTING = replace(EN, yes=("yes", "yeah", "right"), talk=Talk(doubts=(re.compile("yeah[, ]+right", re.IGNORECASE),)))
+DOUBTING = replace(
+    EN,
+    yes=("yes", "yeah", "right"),
+    polite=(re.compile("^hey[, ]+"),),
+    talk=Talk(doubts=(re.compile("yeah[, ]+right", re.IGNORECASE),)),
+)
 LAMP = Option("light.a", ("light.a",), ("Corner", "Living Room", "客厅"), ("light",))
 FAN = Option("fan.a", ("fan.a",), ("Tower", "Living Room", "客厅"), ("fan",))
 
@@ -54,6 +59,8 @@ def heard(text: str) -> Normalised:
         ("要开灯", ZH, None),
         ("Yeah, right!", DOUBTING, None),
         ("yeah right", DOUBTING, None),
+        ("yeah yeah, right", DOUBTING, None),
+        ("hey, yeah, right", DOUBTING, None),
         ("yeah", DOUBTING, True),
         ("right, yes", DOUBTING, True),
     ],

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agentkit.agent.question import Question
 from agentkit.agent.resolve import Refusal, Resolution, Resolved, resolve
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Selector
+from agentkit.understanding.tools import Tool
 from tests.agent.house import TOOLS, house_view
 
 
@@ -113,6 +116,20 @@ def test_a_kind_in_a_room_or_on_a_floor_means_all_of_it():
         "light.kitchen_ceiling",
         "light.window",
     )
+
+
+def test_a_room_has_one_sound_so_what_plays_there_is_meant() -> None:
+    speaker = Device("media_player.speaker", "Speaker", "media_player", "office", state="idle")
+    tv = Device("media_player.screen", "Screen", "media_player", "office", state="playing")
+    tool = replace(TOOLS["turn_on"], types=("media_player",), prefers=lambda d: int(d.state == "playing"))
+    intent = Intent("louder", {}, Selector(types=("media_player",), areas=("office",)))
+
+    def reached(tool: Tool) -> tuple[str, ...]:
+        found = resolve(intent, house_view(speaker, tv), tool)
+        return found.device_ids if isinstance(found, Resolved) else ()
+
+    assert reached(replace(tool, is_one_per_room=True)) == ("media_player.screen",)
+    assert reached(tool) == ("media_player.speaker", "media_player.screen")
 
 
 def test_all_of_a_kind_means_the_whole_home_and_no_other_kind():

@@ -11,7 +11,7 @@ from agentkit.devices.view import View
 from agentkit.understanding.tools import Answer
 
 from .doors import is_door, open_behind, tells_only_lock, with_contacts
-from .reading import has_state, is_silent, spoken_state, state_word
+from .reading import has_state, is_lost, is_silent, spoken_state, state_word
 
 CALLED_BY_CLASS = ("window", "door", "garage", "gate", "curtain", "blind", "shade", "shutter", "awning")
 OF_MANY = ("any", "all", "which", "how_many")
@@ -27,6 +27,8 @@ STATELESS = ("scene", "script")
 """What need not have a state: without one, there is nothing to say of it."""
 NAMED = 4
 """More devices than this that are all in one state are counted."""
+REACH = ("unavailable", "reachable")
+"""What is asked of the way to a device, not of the device."""
 Row = dict[str, Any]
 
 
@@ -72,6 +74,24 @@ def survey(devices: tuple[Device, ...], state: str, home: View | None) -> Survey
     if state == "locked" and (ajar := open_behind(hits, home)):
         hits, rest = tuple(d for d in hits if d.id not in ajar), (*rest, *ajar.values())
     return Survey(state, hits, rest, locks, silent, _shared_area(devices, home))
+
+
+def reach(devices: tuple[Device, ...], state: str, question: str) -> Answer:
+    """Say which devices cannot be reached, whatever else they are doing."""
+    lost = tuple(d for d in devices if is_lost(d))
+    wants_lost = state == REACH[0]
+    if len(devices) == 1:
+        told = {**row(devices[0]), "state": REACH[0] if lost else REACH[1], "asked": state}
+        return Answer("state.yes" if bool(lost) == wants_lost else "state.no", told)
+    if question == "how_many":
+        hits = lost if wants_lost else tuple(d for d in devices if d not in lost)
+        return Answer("state.count", names(hits, state=state))
+    if lost and not wants_lost:
+        return Answer("state.all_no", names(lost, state=state, items=[offline_row(d) for d in lost]))
+    if lost:
+        return Answer("state.which" if question == "which" else "state.any_yes", names(lost, state=state))
+    key = "all_yes" if not wants_lost else "none" if question == "which" else "any_no"
+    return Answer(f"state.{key}", names(() if wants_lost else devices, state=state))
 
 
 def answer(found: Survey, question: str) -> Answer:
@@ -142,7 +162,7 @@ def _items(devices: tuple[Device, ...], found: Survey, *, is_rest: bool = False)
 
 def silence(devices: tuple[Device, ...]) -> Answer:
     """Say that none of the devices can tell: they are offline, or never reported a state."""
-    are_offline = any(not d.is_available or d.state == "unavailable" for d in devices)
+    are_offline = any(map(is_lost, devices))
     return Answer("state.unavailable" if are_offline else "state.unknown", names(devices))
 
 
@@ -173,7 +193,7 @@ def row(device: Device) -> Row:
 
 def offline_row(device: Device) -> Row:
     """The same of a device that tells nothing."""
-    is_offline = not device.is_available or device.state == "unavailable"
+    is_offline = is_lost(device)
     return {**row(device), "state": "unavailable" if is_offline else "unknown", "unit": "", "kind": "offline"}
 
 

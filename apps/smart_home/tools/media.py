@@ -22,8 +22,8 @@ def plays(device: Device) -> int:
 
 
 def waits(device: Device) -> int:
-    """Rank for going on: what was paused before what plays already, what is on before what is off."""
-    return 4 if device.state == "paused" else plays(device)
+    """Rank for going on: what was paused before what plays already, what is on before what is off, then a speaker."""
+    return 2 * (4 if device.state == "paused" else plays(device)) + int(device.device_class == "speaker")
 
 
 def sounds(device: Device) -> int:
@@ -36,37 +36,37 @@ def is_silenced(device: Device) -> int:
     return int(device.attributes.get("is_volume_muted") is True)
 
 
-@tool(types=PLAYER, prefers=waits, undone_by="media_pause")
+@tool(types=PLAYER, prefers=waits, undone_by="media_pause", is_one_per_room=True)
 def media_resume(device: Device) -> Decision:
     """Go on playing, or start to play."""
     return to(device, "playing")
 
 
-@tool(types=PLAYER, prefers=plays, undone_by="media_resume", is_ending=True)
+@tool(types=PLAYER, prefers=plays, undone_by="media_resume", is_ending=True, is_one_per_room=True)
 def media_pause(device: Device) -> Decision:
     """Pause what is playing."""
     return refuse("not_playing", device) if device.state in SILENT else to(device, "paused")
 
 
-@tool(types=PLAYER, prefers=plays, undone_by=BEFORE)
+@tool(types=PLAYER, prefers=plays, undone_by=BEFORE, is_one_per_room=True)
 def media_stop(device: Device) -> Decision:
     """Stop what is playing."""
     return refuse("not_playing", device) if device.state in OFF_STATES else to(device, "idle")
 
 
-@tool(types=PLAYER, prefers=plays)
+@tool(types=PLAYER, prefers=plays, is_one_per_room=True)
 def media_next(device: Device) -> Decision:
     """Skip to the next track."""
     return _skip(device, 1)
 
 
-@tool(types=PLAYER, prefers=plays)
+@tool(types=PLAYER, prefers=plays, is_one_per_room=True)
 def media_previous(device: Device) -> Decision:
     """Go back to the previous track."""
     return _skip(device, -1)
 
 
-@tool(types=PLAYER, prefers=sounds, undone_by="media_stop")
+@tool(types=PLAYER, prefers=sounds, undone_by="media_stop", is_one_per_room=True)
 def media_search_play(device: Device, query: str) -> Decision:
     """Find music, a show or a station by name and play it."""
     title = " ".join(query.split())[:MAX_QUERY]
@@ -76,7 +76,7 @@ def media_search_play(device: Device, query: str) -> Decision:
     return to(device, "playing", attributes, query=title)
 
 
-@tool(types=PLAYER, prefers=plays, undone_by=BEFORE)
+@tool(types=PLAYER, prefers=plays, undone_by=BEFORE, is_one_per_room=True)
 def set_volume(device: Device, volume: Annotated[int, Range(0, 100, "%")]) -> Decision:
     """Set how loud a player is, in percent."""
     if not can(device, "volume_set", "volume_step"):
@@ -86,7 +86,7 @@ def set_volume(device: Device, volume: Annotated[int, Range(0, 100, "%")]) -> De
     return _loud(device, volume)
 
 
-@tool(types=PLAYER, prefers=plays, undone_by=BEFORE)
+@tool(types=PLAYER, prefers=plays, undone_by=BEFORE, is_one_per_room=True)
 def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")], of_present: bool = False) -> Decision:
     """Make a player louder (step above 0) or quieter (step below 0) by so many percent.
 
@@ -99,13 +99,13 @@ def adjust_volume(device: Device, step: Annotated[int, Range(-100, 100, "%")], o
     return _loud(device, round(clamp(current + (current * step / 100 if of_present else step), 0, 100)))
 
 
-@tool(types=PLAYER, prefers=plays, undone_by="unmute")
+@tool(types=PLAYER, prefers=plays, undone_by="unmute", is_one_per_room=True)
 def mute(device: Device) -> Decision:
     """Silence a player without changing its volume."""
     return to(device, None, {"is_volume_muted": True})
 
 
-@tool(types=PLAYER, prefers=is_silenced, undone_by="mute", is_ending=True)
+@tool(types=PLAYER, prefers=is_silenced, undone_by="mute", is_ending=True, is_one_per_room=True)
 def unmute(device: Device) -> Decision:
     """Let a muted player be heard again."""
     return to(device, None, {"is_volume_muted": False})

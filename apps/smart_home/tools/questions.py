@@ -9,7 +9,7 @@ from agentkit.devices.view import View
 from agentkit.understanding.tools import Answer, tool
 
 from .common import is_off
-from .groups import NAMED, answer, names, offline_row, row, silence, survey
+from .groups import NAMED, REACH, answer, names, offline_row, reach, row, silence, survey
 from .reading import CLASS_OF, WORDS, Reading, is_gone, is_silent, read
 
 READABLE = (
@@ -76,6 +76,8 @@ def get_state(
     """
     if not devices:
         return Answer("state.none", names((), state=state))
+    if state in REACH and not attribute:
+        return reach(devices, state, question)
     if all(map(is_gone, devices)):
         return silence(devices)
     if not attribute and all(d.type == "calendar" for d in devices):

@@ -63,9 +63,14 @@ class Reading:
     unit: str = NO_UNIT
 
 
+def is_lost(device: Device) -> bool:
+    """True if a device cannot be reached."""
+    return not device.is_available or device.state == "unavailable"
+
+
 def is_gone(device: Device) -> bool:
     """True if a device is offline, or says so itself."""
-    return not device.is_available or device.state in ("unavailable", "unknown")
+    return is_lost(device) or device.state == "unknown"
 
 
 def is_silent(device: Device) -> bool:

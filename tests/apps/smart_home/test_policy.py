@@ -83,6 +83,8 @@ def test_a_relay_for_a_lamp_beside_a_door_is_free(app: App) -> None:
 def test_a_scene_of_another_hub_is_judged_by_its_name(app: App) -> None:
     assert verdict(app, "activate_scene", Device("scene.x", "Open Garage", "scene")) is Verdict.CONFIRM
     assert verdict(app, "run_script", Device("script.x", "全屋解锁", "script")) is Verdict.CONFIRM
+    assert verdict(app, "run_script", Device("script.x", "Nuki", "script")) is Verdict.CONFIRM
+    assert verdict(app, "run_script", Device("script.x", "Gas on", "script")) is Verdict.CONFIRM
     assert verdict(app, "activate_scene", Device("scene.x", "Dinner", "scene")) is Verdict.ALLOW
 
 
@@ -112,6 +114,18 @@ ENTRANCES += [
 
 
 ENTRANCES += ["Garagedoor", "Unlock button", "Unlocker", "Entry", "Shutter", "Roller shutter", "開鎖", "门锁"]
+ENTRANCES += [
+    "Lift",
+    "Dumbwaiter",
+    "Mail box",
+    "Letterbox",
+    "Parcel locker",
+    "Nuki",
+    "Nuki 3.0 Pro",
+    "升降梯",
+    "信箱",
+    "快递柜",
+]
 DISGUISED = [
     "dôor",
     "D o o r relay",
@@ -163,6 +177,9 @@ def test_every_name_of_a_lamp_must_be_one(app: App) -> None:
         "电炉",
         "暖风机",
         "Heater",
+        "Kettle",
+        "Electric kettle",
+        "烧水壶",
     ],
 )
 @pytest.mark.parametrize("kind", ["switch", "fan", "light"])
@@ -208,15 +225,19 @@ def test_what_keeps_people_safe_is_not_switched_off_unasked(app: App, kind: str,
         "Coffee Machine",
         "Hallway Fan",
         "热水器",
+        "Mailbox Light",
+        "Kettle Lamp",
+        "邮箱提醒",
     ],
 )
 def test_harmless_names_that_sound_alike_stay_free(app: App, name: str) -> None:
     assert verdict(app, "turn_on", Device("switch.x", name, "switch")) is Verdict.ALLOW
 
 
-@pytest.mark.parametrize("name", ["Gaz", "瓦斯", "Erdgas", "G a s"])
-def test_gas_is_asked_about_in_both_directions(app: App, name: str) -> None:
-    device = Device("switch.x", name, "switch")
+@pytest.mark.parametrize("kind", ["switch", "light", "fan"])
+@pytest.mark.parametrize("name", ["Gaz", "瓦斯", "Erdgas", "G a s", "Gas Main"])
+def test_gas_is_asked_about_in_both_directions(app: App, kind: str, name: str) -> None:
+    device = Device(f"{kind}.x", name, kind)
     assert (verdict(app, "turn_on", device), verdict(app, "turn_off", device)) == (Verdict.CONFIRM, Verdict.CONFIRM)
 
 
