@@ -186,22 +186,14 @@ def _by_kind(selector: Selector, view: HomeView, tool: Tool, speaker_area: str |
         return which(placed, view)  # "turn on" alone, or with a room alone, says no kind: everything is never meant
     if (has_place and not selector.is_one) or asks_of_all:
         is_one_room = len(selector.areas) == 1 and not (selector.floors or selector.device_class)
-        return _likely(placed, tool) if tool.is_one_per_room and is_one_room else placed
+        return tool.likely(placed) if tool.is_one_per_room and is_one_room else placed
     near = tuple(d for d in placed if speaker_area is not None and d.area == speaker_area)
     found = near or placed
     if not (has_place or selector.device_class):
-        found = _likely(found, tool)
+        found = tool.likely(found)
     if len(found) == 1 or tool.is_query or (near and not selector.is_one):
         return found
     return which(found, view)
-
-
-def _likely(devices: tuple[Device, ...], tool: Tool) -> tuple[Device, ...]:
-    """Of devices that were not named those that a change most likely means: "louder" is for what plays."""
-    if tool.prefers is None:
-        return devices
-    ranks = {d.id: tool.prefers(d) for d in devices}
-    return tuple(d for d in devices if ranks[d.id] == max(ranks.values()))
 
 
 def _can(device: Device, tool: Tool) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
@@ -103,6 +103,13 @@ class Tool:
     """Whether a model is told of it; each tool costs every prompt tokens."""
     is_one_per_room: bool = False
     """In a room that is named `prefers` decides too: there is one sound in it."""
+
+    def likely(self, devices: Sequence[Device]) -> tuple[Device, ...]:
+        """Of devices that were not named those that a change most likely means: "louder" is for what plays."""
+        if self.prefers is None:
+            return tuple(devices)
+        ranks = [self.prefers(d) for d in devices]
+        return tuple(d for d, rank in zip(devices, ranks, strict=True) if rank == max(ranks))
 
     @property
     def told_params(self) -> tuple[Param, ...]:

@@ -250,5 +250,14 @@ class Understander:
         return found if is_question(found, self._tools) else Understanding(Kind.NONE)
 
     def _ask_model(self, text: Normalised, view: HomeView) -> Understanding:
-        found = self._model.understand(text, view) if self._model is not None else self._refuser.refuse(text, view)
-        return self._whole(self._refuser.named(found, text, view), text, view)
+        if self._model is None:
+            return self._unaided(text, view)
+        found = self._whole(self._refuser.named(self._model.understand(text, view), text, view), text, view)
+        if found.kind is Kind.REFUSE and found.reply_key == "part":  # what it would do leaves words out
+            plain = self._unaided(text, view)
+            return plain if plain.kind in (Kind.CALLS, Kind.ASK) else found
+        return found
+
+    def _unaided(self, text: Normalised, view: HomeView) -> Understanding:
+        """What is left to say of a sentence without a model: what may be meant, or what is missing."""
+        return self._whole(self._refuser.named(self._refuser.refuse(text, view), text, view), text, view)

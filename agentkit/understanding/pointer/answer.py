@@ -129,7 +129,14 @@ def _intents(
     args = _args(call, verb, phrases)
     if args is None:
         return []
-    return [Intent(t, args, Selector(device_ids=tuple(d.id for d in found))) for t, found in by_tool.items()]
+    likely = {t: _likely(call, tools[t], found) for t, found in by_tool.items()}
+    return [Intent(t, args, Selector(device_ids=tuple(d.id for d in found))) for t, found in likely.items()]
+
+
+def _likely(call: _Call, tool: Tool, devices: Sequence[Device]) -> Sequence[Device]:
+    """Of the devices of a room those that sound, for what a room has but one of; all of them else."""
+    is_of_room = not call.pointers and (call.place == "here" or call.place.removeprefix("a").isdigit())
+    return tool.likely(devices) if is_of_room and tool.is_one_per_room else devices
 
 
 def _args(call: _Call, verb: Verb, phrases: PhraseMap) -> Args | None:
