@@ -24,6 +24,8 @@ from agentkit.understanding.words import Words
 _NOTHING = Understanding(Kind.NONE)
 _BETWEEN = "between"
 """Kind of reason why nothing is done."""
+_LAST_HOUR = 12
+"""Both ends of a range may be hours up to here; those of rooms are warmer."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class SpanReader:
                 continue
             ranged = tuple(self._ranged(i, groups) for i in found.intents)
             if None not in ranged:
-                is_unsure = found.needs_confirmation or bool(groups.get("unsure"))
+                is_unsure = found.needs_confirmation or bool(groups.get("unsure")) or _may_be_hours(groups)
                 intents = tuple(i for i in ranged if i)
                 return replace(found, intents=intents, needs_confirmation=is_unsure, why=f"range: {found.why}")
             if groups.get("high"):
@@ -73,6 +75,12 @@ class SpanReader:
         else:
             set_to = {rule.low if groups.get("least") else rule.high: value}
         return Intent(rule.tool, {**set_to, **others}, intent.selector)
+
+
+def _may_be_hours(groups: Mapping[str, str]) -> bool:
+    """Whether both ends may be hours: "keep the heating between 7 and 9"."""
+    ends = [groups.get(k) for k in ("low", "high")]
+    return all(end and float(end) <= _LAST_HOUR for end in ends)
 
 
 def _compiled(words: Words) -> tuple[tuple[re.Pattern[str], str], ...]:
