@@ -24,6 +24,7 @@ Decisions that act carry these values beside the tool's own arguments:
     vacuum_clean_area                        area
     activate_scene, run_script               n_devices
     add_to_list, remove_list_item, complete_list_item   item, count (items left on the list)
+    clear_list                               count (0)
     …_timer                                  name, duration, left, time (of its end), area
     set_alarm, cancel_alarm, cancel_schedule time, on_day or weekdays, name, command
 
@@ -135,7 +136,7 @@ from .tools.lights import (
     set_color,
     set_color_temperature,
 )
-from .tools.lists import add_to_list, complete_list_item, get_list, remove_list_item
+from .tools.lists import add_to_list, clear_list, complete_list_item, get_list, remove_list_item
 from .tools.locks import lock, unlock
 from .tools.media import (
     adjust_volume,
@@ -174,6 +175,7 @@ from .tools.timers import (
 __all__ = [
     "activate_scene",
     "add_to_list",
+    "clear_list",
     "adjust_brightness",
     "adjust_color_temperature",
     "adjust_fan_speed",

@@ -46,6 +46,12 @@ def complete_list_item(device: Device, item: str) -> Decision:
     return _write(device, [x for x in items if x != found], _count(device) - 1, item=found)
 
 
+@tool(types=LIST, is_told=False)
+def clear_list(device: Device) -> Decision:
+    """Take everything off a list."""
+    return to(device, "0", {"items": []}, count=0)
+
+
 @tool(types=LIST, is_query=True)
 def get_list(devices: tuple[Device, ...]) -> Answer:
     """Read out what is on a list."""
