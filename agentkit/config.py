@@ -82,10 +82,13 @@ class App:
     """What to do about what was due while nothing ran."""
 
     def plain_commands(self) -> Iterator[str]:
-        """Say each tool without arguments to each device that it is for, by name: sentences to try the app with."""
+        """Say each tool without arguments to each device that it is for, by name: sentences to try the app with.
+
+        What a model is not told of is what few devices can do.
+        """
         for device in self.home.devices:
             for tool in self.tools.values():
-                if device.type in tool.types and not tool.params and not tool.is_query:
+                if device.type in tool.types and tool.is_told and not tool.params and not tool.is_query:
                     yield f"{tool.name.replace('_', ' ')} {device.name}"
 
 
