@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agentkit.types import Intent, Selector
 from agentkit.understanding.clause import ClauseReader
-from agentkit.understanding.entries import PLACES, Item, Role
+from agentkit.understanding.entries import PLACES, TARGETS, Item, Role
 from agentkit.understanding.groups import GUARDS, borrowed_places, make_groups, share_place
 from agentkit.understanding.heads import SETTING, Head, is_between, is_cut_short, is_placed
 
@@ -20,7 +20,7 @@ def best_split(items: Sequence[Item], heads: Sequence[Head], reader: ClauseReade
         is_wrong = heads and not is_placed(heads[0], items, 0, len(items))
         if is_wrong or (heads and is_between(heads[0], items, 0, len(items))):
             return ()
-        acts = heads[0].acts if heads else (SETTING,)
+        acts = heads[0].acts if heads and not _ends_in_preposition(heads[0], items) else (SETTING,)
         return _read_clause(items, acts, reader, None)
     gaps = [_bounds(items, a, b, is_verb_first=heads[0].first == 0) for a, b in itertools.pairwise(heads)]
     readings: list[tuple[int, tuple[Intent, ...]]] = []
@@ -30,6 +30,12 @@ def best_split(items: Sequence[Item], heads: Sequence[Head], reader: ClauseReade
     best = max((score for score, _ in readings), default=0)
     distinct = {repr(found): found for score, found in readings if score == best}
     return next(iter(distinct.values())) if len(distinct) == 1 else ()
+
+
+def _ends_in_preposition(head: Head, items: Sequence[Item]) -> bool:
+    """Whether what looks like the end of a verb stands between a value and a thing: "set it to 20 on the heater"."""
+    inner, behind = items[head.first + 1 : head.last], items[head.last + 1 :]
+    return any(i.role is Role.TO for i in inner) and any(i.role in TARGETS for i in behind)
 
 
 def _bounds(items: Sequence[Item], head: Head, after: Head, *, is_verb_first: bool) -> Sequence[int]:

@@ -85,3 +85,8 @@ def test_a_door_is_the_garage_door_for_who_stands_before_it_or_names_its_room(as
 )
 def test_all_the_way_leads_where_the_verb_leads(text: str, tool: str, args: Args, ask: Ask, home: HomeView) -> None:
     assert [(i.tool, i.args) for i in ask(text, home).intents] == [(tool, args)]
+
+
+def test_on_behind_a_value_says_where_it_is_set_and_switches_nothing_on(ask: Ask, home: HomeView) -> None:
+    said = "set my temperature to 70 f on my living room air conditioner"
+    assert [i.tool for i in ask(said, home).intents] == ["set_temperature"]
