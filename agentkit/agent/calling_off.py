@@ -8,6 +8,7 @@ says so. "Cancel the garden lights" means the entries that speak of them, and ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from agentkit.agent.acting import Acting
 from agentkit.agent.answers import is_cancel, is_everything, ordinal, without
@@ -108,11 +109,13 @@ def _named(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry], re
     has_noun = without(folded, (*own.timer, *own.alarm, *own.reminder), words) != folded
     if has_noun or _is_verb(turn.text.text, words):
         return None  # the tiers read "the pizza timer" themselves
+    wanted = _bare_name(rest, words)
+    if wanted != fold(rest, words) and is_everything(replace(text, text=wanted, original=wanted), words):
+        return None  # the tiers read "all plans" themselves
     if is_everything(text, words):
         every = [e for e in acting.schedule.entries() if not e.is_missed]
         nothing = End(Outcome.REFUSED, (Sentence("planned.none_such"),))
         return _one_of(turn, acting, every) if every else nothing
-    wanted = _bare_name(rest, words)
     found = [e for e in acting.schedule.entries() if wanted and not e.is_missed and _speaks_of(e, wanted, turn, words)]
     return _one_of(turn, acting, found) if found else None
 

@@ -280,3 +280,9 @@ def test_a_follow_up_after_a_plan_does_not_run_at_once(house: House) -> None:
     before = {d.id: d.state for d in house.live.registry.devices()}
     house.say("and the desk lamp")
     assert {d.id: d.state for d in house.live.registry.devices()} == before
+
+
+def test_all_plans_are_all_of_them_even_if_one_speaks_of_all(house: House) -> None:
+    house.say("turn off all lights at midnight")
+    house.say("turn off the hallway light at 9 pm")
+    assert house.say("cancel all plans").say == "Cancelled all 2 plans."
