@@ -40,6 +40,11 @@ def find_manifest(given: Path | None = None, *, env: Mapping[str, str] = os.envi
     Raises ManifestError if none of them exists.
     """
     if given is not None:
+        if not given.is_file():
+            raise ManifestError(
+                f"{given}: there is no such model manifest; give its path as --manifest, or as `manifest` in app.yaml "
+                "(without that line the one that comes with agentkit is used)"
+            )
         return given
     if named := env.get("AGENTKIT_MANIFEST"):
         return Path(named)

@@ -133,9 +133,15 @@ def test_model_is_found_by_name_or_role() -> None:
 
 def test_manifest_is_found_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("x.yaml").touch()
     assert find_manifest(Path("x.yaml"), env={}) == Path("x.yaml")
     assert find_manifest(env={"AGENTKIT_MANIFEST": "/y.yaml"}) == Path("/y.yaml")
     assert find_manifest(env={}).resolve() == SHIPPED.resolve()
+
+
+def test_a_manifest_that_is_not_there_tells_who_names_it() -> None:
+    with pytest.raises(ManifestError, match=r"^/nowhere/m\.yaml: there is no such model manifest; .* app\.yaml"):
+        find_manifest(Path("/nowhere/m.yaml"), env={})
 
 
 def test_home_model_lies_beside_the_manifest_as_promised() -> None:

@@ -71,7 +71,7 @@ class _LlamaCpp:
         except ImportError as err:
             raise BackendUnavailable(
                 f"llama_cpp: cannot be imported ({err}); run make bench, which builds it, "
-                "or: pip install 'agentkit[bench]'"
+                "or: pip install llama-cpp-python"
             ) from err
         if checkpoint.suffix != ".gguf":
             raise BackendUnavailable(f"llama_cpp: got {checkpoint}, wanted a .gguf file; compare with another target")

@@ -30,7 +30,7 @@ class GenAi:
             import onnxruntime_genai as genai
         except ImportError as err:
             raise BackendUnavailable(
-                f"{GENAI}: cannot be imported ({err}); run: pip install 'agentkit[bench]'"
+                f"{GENAI}: cannot be imported ({err}); run: pip install onnxruntime-genai"
             ) from err
         genai.disable_telemetry_events()
         cache_dir.mkdir(parents=True, exist_ok=True)

@@ -92,7 +92,7 @@ def _axes(title: str, x: str, y: str, *, height: float = _SIZE[1]) -> tuple[Any,
     try:
         import matplotlib
     except ImportError as err:
-        raise BackendUnavailable(f"matplotlib cannot be imported ({err}); run: pip install 'agentkit[bench]'") from err
+        raise BackendUnavailable(f"matplotlib cannot be imported ({err}); run: pip install matplotlib") from err
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

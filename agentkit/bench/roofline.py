@@ -95,7 +95,7 @@ def plot(result: dict[str, Any], path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as err:
-        raise BackendUnavailable(f"a plot needs matplotlib ({err}); run: pip install 'agentkit[bench]'") from err
+        raise BackendUnavailable(f"a plot needs matplotlib ({err}); run: pip install matplotlib") from err
     figure = Figure(figsize=(11, 4.4), layout="constrained")
     roof, lengths = figure.subplots(1, 2)
     _draw_roof(roof, result)

@@ -19,7 +19,7 @@ from agentkit.errors import BackendUnavailable
 SOURCES = Path(__file__).parent / "src"
 PREBUILT = Path(__file__).parent / "prebuilt"
 """Of each machine a library, as `make wheels` puts it into a wheel; a checkout has none."""
-REMEDY = "install a C++ compiler (on Debian: apt install g++) or: pip install 'agentkit[native]'"
+REMEDY = "install a C++ compiler (on Debian: apt install g++) or: pip install ziglang"
 FLAGS: tuple[str, ...] = ("-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-ffp-contract=fast")
 FLAGS += ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")  # nothing of the C++ library is linked
 _AVX2 = ("-mavx2", "-mfma", "-mf16c")

@@ -430,7 +430,7 @@ def test_without_a_compiler_the_probe_says_what_to_do(monkeypatch: pytest.Monkey
 
     assert not probe.is_available
     assert "apt install g++" in probe.detail
-    assert "pip install 'agentkit[native]'" in probe.detail
+    assert "pip install ziglang" in probe.detail
     with pytest.raises(BackendUnavailable, match=r"no C\+\+ compiler"):
         ensure_library(tmp_path)
 
