@@ -188,11 +188,9 @@ class ClauseSplitter:
 
     def _likely(self, intent: Intent, view: HomeView) -> tuple[Device, ...]:
         """The devices that a clause is about; of those that nobody named the ones that it will most likely reach."""
-        reached, selector, rank = reached_by(intent.selector, view), intent.selector, self.tools[intent.tool].prefers
+        reached, selector = reached_by(intent.selector, view), intent.selector
         is_told = selector.names or selector.device_ids or selector.areas or selector.floors or selector.device_class
-        if rank is None or is_told or selector.is_all:
-            return reached
-        return tuple(d for d in reached if rank(d) == max(map(rank, reached)))
+        return reached if is_told or selector.is_all else self.tools[intent.tool].likely(reached)
 
     def _is_sure(self, found: Understanding) -> bool:
         """Whether a clause is a whole command; what is to be reminded of may be more than its clause."""

@@ -67,9 +67,8 @@ def _rather(intent: Intent, key: str, view: HomeView, tools: Mapping[str, Tool])
     selector = intent.selector
     if selector.names or selector.floors or selector.device_class or selector.is_all:
         return intent
-    rank = tools[intent.tool].prefers or (lambda _: 0)
     liked = [d for d in reached_by(selector, view) if f"{d.type}.{d.device_class}" == key]
-    best = tuple(d.id for d in liked if rank(d) == max(map(rank, liked)))
+    best = tuple(d.id for d in tools[intent.tool].likely(liked))
     one = Selector(device_ids=best, types=selector.types, is_one=len(best) > 1)
     return replace(intent, selector=one) if best else intent
 

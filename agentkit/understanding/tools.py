@@ -109,7 +109,8 @@ class Tool:
         if self.prefers is None:
             return tuple(devices)
         ranks = [self.prefers(d) for d in devices]
-        return tuple(d for d, rank in zip(devices, ranks, strict=True) if rank == max(ranks))
+        best = max(ranks, default=0)
+        return tuple(d for d, rank in zip(devices, ranks, strict=True) if rank == best)
 
     @property
     def told_params(self) -> tuple[Param, ...]:
