@@ -86,7 +86,7 @@ class Holder:
         found = end_of(when.start, when.until, self.now())
         if found is None:
             return _refused("past")
-        steps = _lasting(bound, meant)
+        steps = _own_steps(bound, meant)
         if any(s.tool.is_query for s in steps):
             return _refused("question")
         moved: list[Moved] = []
@@ -152,7 +152,7 @@ class Holder:
         """Hold the plan to what the turn really changed, counted from now; no hold = it could not be kept."""
         assert meant.when is not None, meant
         assert meant.when.until is not None, meant
-        steps = _lasting(bound, meant)
+        steps = _own_steps(bound, meant)
         changed = {r.action.device_id for r in results if r.status in (Status.DONE, Status.UNKNOWN)}
         undo = self._undo(
             steps, turn.view, moved, {i for s in steps for i in s.device_ids if i in changed}, meant.when, kept
@@ -251,6 +251,11 @@ class Holder:
         return Undo((*found, *old), values.stuck_ids)
 
 
+def all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
+    """What runs, and what undoes it: one question is about both."""
+    return (*bound.steps, *(() if hold is None else hold.steps))
+
+
 def _looks_back(tool: Tool, when: When) -> bool:
     """Whether what a device was before decides what comes at the end; before a later beginning nobody knows it."""
     return tool.is_ending and when.start is None
@@ -276,7 +281,7 @@ def _whats(intents: Sequence[Intent]) -> set[What]:
     return {_what(i, d) for i in intents for d in i.selector.device_ids}
 
 
-def _lasting(bound: Bound, meant: Answered) -> tuple[Step, ...]:
+def _own_steps(bound: Bound, meant: Answered) -> tuple[Step, ...]:
     """The steps of a turn without those that only put back what a correction replaces."""
     return replace(bound, intents=bound.intents[meant.n_back :], found=bound.found[meant.n_back :]).steps
 
