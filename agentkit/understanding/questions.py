@@ -221,10 +221,7 @@ class QuestionTier:
 
     def _devices(self, asked: _Asked, finder: AskedFinder) -> tuple[Device, ...]:
         """What is asked about; "anything open" is whatever can be open in any sense of the word."""
-        is_listing, is_any = (
-            bool(_LISTING & set(asked.kinds)),
-            asked.is_of_anything,
-        )
+        is_listing, is_any = bool(_LISTING & set(asked.kinds)), asked.is_of_anything
         found: set[str] = set()
         singles: list[tuple[str, ...]] = [(s,) for s in asked.senses]
         for states in singles or [asked.states]:
