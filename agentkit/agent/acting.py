@@ -221,6 +221,7 @@ class Acting(Asker):
         return self.wait(turn, pending, Sentence(question.reply_key, question.values), meant.notes)
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling, hold: Hold | None) -> End:
+        hold = hold if hold is not None and hold.steps else None  # nothing to undo is nothing to ask about
         actions = (*bound.actions, *(ruling.actions if hold is None else ()))
         guarded = {*ruling.device_ids, *(a.device_id for a in ruling.actions if a.device_id)}
         apart = guarded if len({a.device_id for a in actions}) > MANY else ()

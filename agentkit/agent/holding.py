@@ -92,14 +92,14 @@ class Holder:
         moved: list[Moved] = []
         for step, device in _pairs(steps, turn.view):
             by = step.tool.undone_by.get(device.type)
-            if by is None:
+            if by is None or (by == BEFORE and when.start is not None):  # nobody knows how it will be then
                 return _refused("lasting")
             if (by == BEFORE or _looks_back(step.tool, when)) and device.is_available:
                 change = self._change(step, device)
                 if change is None:
                     return _refused("lasting")
                 moved += [Moved(step.tool.name, device, change)] if change != Change() else []
-        if (moved and when.start is not None) or not all(s.tool.scope == "device" and s.device_ids for s in steps):
+        if not all(s.tool.scope == "device" and s.device_ids for s in steps):
             return _refused("lasting")
         undo = self._undo(steps, turn.view, moved, {i for s in steps for i in s.device_ids}, when)
         if undo.stuck_ids:
