@@ -15,7 +15,7 @@ from typing import Any
 from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.execute import Moved
-from agentkit.agent.planning import new_entry, planned_call, times
+from agentkit.agent.planning import day_of, new_entry, planned_call, times
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Step
 from agentkit.agent.schedule import Schedule
@@ -122,7 +122,10 @@ class Holder:
     ) -> dict[str, Any]:
         """Values for a question about both; `more` are guarded changes that the end brings about."""
         back = self.replies.describe(turn.language, (*hold.bound.actions, *more), turn.view, apart)
-        return {"start": values.get("time"), "time": hold.due.strftime("%H:%M"), "back": back}
+        day = day_of(hold.due, self.now())
+        is_other = day != values.get("on_day", "today") and "weekdays" not in values
+        ends = {"time": hold.due.strftime("%H:%M"), "end_day": day if is_other else None}
+        return {"start": values.get("time"), "back": back, **ends}
 
     def entry(self, turn: Turn, hold: Hold, meant: Answered) -> Entry:
         """The plan, called by what it will do."""

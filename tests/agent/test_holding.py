@@ -169,6 +169,28 @@ def test_a_question_is_only_about_what_runs_where_nothing_will_be_undone(house: 
     assert (asked.outcome, asked.say) == (Outcome.ASK, "Move the garage door to 40 %?")
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("unlock the back door until 8 am", "Unlock the back door, and lock the back door tomorrow at 08:00?"),
+        ("unlock the back door for 2 days", "Unlock the back door, and lock the back door on Saturday at 09:00?"),
+        (
+            "at 9 pm unlock the back door until 8 am",
+            "Unlock the back door, today at 21:00, and lock the back door tomorrow at 08:00?",
+        ),
+        (
+            "every day at 6 unlock the back door for 5 minutes",
+            "Unlock the back door, every day at 06:00, and lock the back door at 06:05?",
+        ),
+        ("打开车库门两天", "打开车库门，星期六09:00再关闭车库门吗？"),
+    ],
+)
+def test_a_question_tells_the_day_of_an_end_that_is_not_that_of_the_beginning(
+    text: str, asked: str, house: House
+) -> None:
+    assert house.say(text).say == asked
+
+
 def test_an_end_that_opens_a_door_is_asked_about_first(house: House) -> None:
     house.live.registry.report("lock.front_door", state="unlocked")
     assert house.say("lock the front door for 10 minutes").outcome is Outcome.ASK
