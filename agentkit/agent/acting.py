@@ -14,7 +14,7 @@ from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.failures import named_as_stopped, not_run
-from agentkit.agent.holding import Hold, Holder
+from agentkit.agent.holding import Hold, Holder, all_steps
 from agentkit.agent.kept_tools import KEPT_TOOLS
 from agentkit.agent.memory import Done, Memory, reached, told_entries
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
@@ -25,7 +25,7 @@ from agentkit.agent.resolve import Resolved, Step
 from agentkit.agent.scene_guard import Judge, consent
 from agentkit.agent.schedule import Schedule
 from agentkit.agent.settling import settled
-from agentkit.agent.speaker import Speaker as Speaker
+from agentkit.agent.speaker import Speaker
 from agentkit.agent.turn import End, Sentence, Turn, outcome_of
 from agentkit.agent.undo import RESTORE, RESTORE_TOOL
 from agentkit.devices.view import View
@@ -88,7 +88,7 @@ class Acting(Asker):
         if isinstance(hold, End):
             return hold
         with turn.timed("policy"):
-            ruling = self._judge(turn, _all_steps(bound, hold), meant)
+            ruling = self._judge(turn, all_steps(bound, hold), meant)
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
         if start is not None:
@@ -221,6 +221,7 @@ class Acting(Asker):
         return self.wait(turn, pending, Sentence(question.reply_key, question.values), meant.notes)
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling, hold: Hold | None) -> End:
+        hold = hold if hold is not None and hold.steps else None  # nothing to undo is nothing to ask about
         actions = (*bound.actions, *(ruling.actions if hold is None else ()))
         guarded = {*ruling.device_ids, *(a.device_id for a in ruling.actions if a.device_id)}
         apart = guarded if len({a.device_id for a in actions}) > MANY else ()
@@ -229,7 +230,7 @@ class Acting(Asker):
         start, now = None if meant.when is None else meant.when.start, self.now()
         values |= {} if start is None else times(start, start.due(now), now)
         values |= {} if hold is None else self.holder.asked(turn, hold, ruling.actions, values, apart)
-        asked = consent(_all_steps(bound, hold), ruling, turn.view)
+        asked = consent(all_steps(bound, hold), ruling, turn.view)
         is_pin = ruling.verdict is Verdict.PIN
         pending = Pending(Wanted.PIN if is_pin else Wanted.YES_OR_NO, bound.pinned(), turn.language)
         pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked)
@@ -291,8 +292,3 @@ class Acting(Asker):
             results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
         self.holder.fulfil(results, view)
         return tuple(named_as_stopped(result, stopped) for result in results)
-
-
-def _all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
-    """What runs, and what undoes it: one question is about both."""
-    return (*bound.steps, *(() if hold is None else hold.steps))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from agentkit.agent.acting import Acting, Speaker
+from agentkit.agent.acting import Acting
 from agentkit.agent.apart import perform_apart
 from agentkit.agent.dialogue import Answered, Dialogue
 from agentkit.agent.execute import Executor, Limits
@@ -28,6 +28,7 @@ from agentkit.agent.pin_memory import PinMemory
 from agentkit.agent.recall import recall
 from agentkit.agent.reply import Replies
 from agentkit.agent.schedule import Schedule
+from agentkit.agent.speaker import Speaker
 from agentkit.agent.trace import Trace, TurnRecord
 from agentkit.agent.turn import End, Sentence, Turn, choose_language
 from agentkit.decoder.caller import calling, current_caller

@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentkit.agent.acting import Acting
 from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered
+from agentkit.agent.holding import all_steps
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.policy_rules import Verdict
 from agentkit.types import Call, Outcome
@@ -45,8 +46,7 @@ def _is_plain(acting: Acting, turn: Turn, part: Answered) -> bool:
     hold = acting.holder.foresee(turn, bound, part)
     if isinstance(hold, End):
         return False
-    steps = (*bound.steps, *(() if hold is None else hold.steps))
-    ruling = acting.judge(turn.utterance.user, turn.utterance.source).of(steps, turn.view)
+    ruling = acting.judge(turn.utterance.user, turn.utterance.source).of(all_steps(bound, hold), turn.view)
     return ruling.verdict is Verdict.ALLOW
 
 

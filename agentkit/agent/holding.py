@@ -15,7 +15,7 @@ from typing import Any
 from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.execute import Moved
-from agentkit.agent.planning import new_entry, planned_call, times
+from agentkit.agent.planning import day_of, new_entry, planned_call, times
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Step
 from agentkit.agent.schedule import Schedule
@@ -86,20 +86,20 @@ class Holder:
         found = end_of(when.start, when.until, self.now())
         if found is None:
             return _refused("past")
-        steps = _lasting(bound, meant)
+        steps = _own_steps(bound, meant)
         if any(s.tool.is_query for s in steps):
             return _refused("question")
         moved: list[Moved] = []
         for step, device in _pairs(steps, turn.view):
             by = step.tool.undone_by.get(device.type)
-            if by is None:
+            if by is None or (by == BEFORE and when.start is not None):  # nobody knows how it will be then
                 return _refused("lasting")
             if (by == BEFORE or _looks_back(step.tool, when)) and device.is_available:
                 change = self._change(step, device)
                 if change is None:
                     return _refused("lasting")
                 moved += [Moved(step.tool.name, device, change)] if change != Change() else []
-        if (moved and when.start is not None) or not all(s.tool.scope == "device" and s.device_ids for s in steps):
+        if not all(s.tool.scope == "device" and s.device_ids for s in steps):
             return _refused("lasting")
         undo = self._undo(steps, turn.view, moved, {i for s in steps for i in s.device_ids}, when)
         if undo.stuck_ids:
@@ -122,7 +122,10 @@ class Holder:
     ) -> dict[str, Any]:
         """Values for a question about both; `more` are guarded changes that the end brings about."""
         back = self.replies.describe(turn.language, (*hold.bound.actions, *more), turn.view, apart)
-        return {"start": values.get("time"), "time": hold.due.strftime("%H:%M"), "back": back}
+        day = day_of(hold.due, self.now())
+        is_other = day != values.get("on_day", "today") and "weekdays" not in values
+        ends = {"time": hold.due.strftime("%H:%M"), "end_day": day if is_other else None}
+        return {"start": values.get("time"), "back": back, **ends}
 
     def entry(self, turn: Turn, hold: Hold, meant: Answered) -> Entry:
         """The plan, called by what it will do."""
@@ -152,7 +155,7 @@ class Holder:
         """Hold the plan to what the turn really changed, counted from now; no hold = it could not be kept."""
         assert meant.when is not None, meant
         assert meant.when.until is not None, meant
-        steps = _lasting(bound, meant)
+        steps = _own_steps(bound, meant)
         changed = {r.action.device_id for r in results if r.status in (Status.DONE, Status.UNKNOWN)}
         undo = self._undo(
             steps, turn.view, moved, {i for s in steps for i in s.device_ids if i in changed}, meant.when, kept
@@ -251,6 +254,11 @@ class Holder:
         return Undo((*found, *old), values.stuck_ids)
 
 
+def all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
+    """What runs, and what undoes it: one question is about both."""
+    return (*bound.steps, *(() if hold is None else hold.steps))
+
+
 def _looks_back(tool: Tool, when: When) -> bool:
     """Whether what a device was before decides what comes at the end; before a later beginning nobody knows it."""
     return tool.is_ending and when.start is None
@@ -276,7 +284,7 @@ def _whats(intents: Sequence[Intent]) -> set[What]:
     return {_what(i, d) for i in intents for d in i.selector.device_ids}
 
 
-def _lasting(bound: Bound, meant: Answered) -> tuple[Step, ...]:
+def _own_steps(bound: Bound, meant: Answered) -> tuple[Step, ...]:
     """The steps of a turn without those that only put back what a correction replaces."""
     return replace(bound, intents=bound.intents[meant.n_back :], found=bound.found[meant.n_back :]).steps
 

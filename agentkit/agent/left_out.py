@@ -33,7 +33,7 @@ def read_left_out(
             continue
         if dropped is None:
             return _put_back(turn, acting, ids)
-        if asked and dropped is not None:
+        if asked:
             intents = tuple(less for intent, own in bases if (less := _less(intent, own, ids)) is not None)
             return Answered(intents, is_unsure=True, when=dropped.when, text=dropped.text, why="less what is left out")
     return None

@@ -14,7 +14,7 @@ from agentkit.agent.rewriting import framed
 from agentkit.agent.turn import Turn
 from agentkit.understanding.entries import TARGETS, VALUES, Role
 from agentkit.understanding.lexicon import Lexicon
-from agentkit.understanding.normalise import fold, fold_listed
+from agentkit.understanding.normalise import fold, fold_all, fold_listed
 from agentkit.understanding.words import Words
 
 _MAX_WORDS, _MAX_SIGNS = 2, 4
@@ -50,7 +50,7 @@ def _is_item(text: str, words: Words, lexicon: Lexicon) -> bool:
     is_short = len(folded) <= _MAX_SIGNS if not folded.isascii() else len(folded.split()) <= _MAX_WORDS
     is_said = any(p.fullmatch(text) for patterns in words.talk.says.values() for p in patterns)
     asking = (w for listed in words.questions.values() for phrase in listed for w in phrase.split())
-    idle = {fold_listed(w, words) for w in (*words.fillers, *words.yes, *words.no, *words.copulas, *asking, *words.it)}
+    idle = fold_all((*words.fillers, *words.yes, *words.no, *words.copulas, *asking, *words.it), words)
     is_task = any(folded.startswith(fold_listed(w, words)) for w in words.items.get("tasks", ()))
     said = [folded] if not folded.isascii() else folded.split()
     if not is_short or is_said or is_task or idle & set(said):

@@ -18,6 +18,8 @@ from agentkit.understanding.tools import Tool
 
 PLURAL = frozenset({"any", "all", "which", "how_many"})
 """Questions about many devices; without a place they are about the whole home."""
+_TELLING = frozenset({"person", "device_tracker", "sensor", "binary_sensor", "weather"})
+"""Types that only tell: without one, what it would tell is not known."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,6 @@ class Resolved:
     def device_ids(self) -> tuple[str, ...]:
         """Every device reached, in the home's order."""
         return tuple(dict.fromkeys(i for step in self.steps for i in step.device_ids))
-
-
-_TELLING = frozenset({"person", "device_tracker", "sensor", "binary_sensor", "weather"})
-"""Types that only tell: without one, what it would tell is not known."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ _ALLOWED: Mapping[str, frozenset[str]] = {
     "ask": _ABOUT | {"action", "options"},
     "refused": _ABOUT | _LIMITS,
     "say": frozenset({"type", "said"}),
-    "planned": _ABOUT | {"action", "duration", "time", "on_day", "weekdays", "period", "left", "start", "back"},
+    "planned": _ABOUT
+    | {"action", "duration", "time", "on_day", "weekdays", "period", "left", "start", "back", "end_day"},
 }
 PLANNED = ("confirm", "delay", "today", "at", "every", "period", "timer_over", "alarm_over", "missed")
 """Sentences of an app that can do things later."""

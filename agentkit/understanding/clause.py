@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from agentkit.types import Args, Intent, Selector, Value
 from agentkit.understanding.choices import is_listed, is_same_twice, listing
-from agentkit.understanding.entries import USUAL, Item, Role
+from agentkit.understanding.entries import THINGS, USUAL, Item, Role
 from agentkit.understanding.groups import Group
 from agentkit.understanding.heads import SETTING
 from agentkit.understanding.numbers import plain
@@ -30,7 +30,6 @@ _LEAST, _MOST = "1", "100"
 _STARTS = frozenset({"on", "start"})
 _DOWN_TO_NOTHING = frozenset({"close", "off", "sink"})
 _NAMED = (Role.NAME, Role.PART, Role.HINT)
-_THING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _LAST_HOUR = 24
 """A number behind "at" may be a time up to here."""
 _VALUE_OF_ROLE = {
@@ -90,13 +89,13 @@ class ClauseReader:
                 continue
             if len(group.of(Role.AREA)) > 1 and self._takes_one_room(rule):
                 continue
-            if (rule.is_named and not group.has(*_THING)) or (rule.is_loose and group.has(*_NAMED)):
+            if (rule.is_named and not group.has(*THINGS)) or (rule.is_loose and group.has(*_NAMED)):
                 continue
             args = self._act_args(rule, group)
             is_said = rule.is_implied or rule.topic in topics
             place = replace_place(group) if rule.area_argument else group
             if rule.called:
-                selector = self.targets.called(rule.called, rule.types) if is_said and not group.has(*_THING) else None
+                selector = self.targets.called(rule.called, rule.types) if is_said and not group.has(*THINGS) else None
             elif rule.is_sweeping:
                 selector = self.targets.everything(group, rule.types)
             else:
@@ -187,7 +186,7 @@ class ClauseReader:
             is_said = is_said or (act in _STARTS and is_listed(rule.listed_in, rule.types, self.targets.view))
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
-            if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*_THING)):
+            if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*THINGS)):
                 continue
             selector = self.targets.find(group, rule.types, before, is_said)
             selector = listing(rule.listed_in, selector, self.targets.view) if selector is not None else None

@@ -51,9 +51,9 @@ class ClauseSplitter:
         clauses = self._clauses(text.text)
         if not clauses or not needs_split(clauses):
             return _NOTHING
-        if _says_now(text.original.strip(_ENDS).rpartition(clauses[-1].text)[2], self.words):
+        if self.words.time.says("now", text.original.strip(_ENDS).rpartition(clauses[-1].text)[2]):
             clauses[-1] = replace(clauses[-1], is_now=True)  # at the end it is taken for politeness
-        is_then = any(p.search(text.text) for p in self.words.time.frames.get("after", ()))
+        is_then = self.words.time.says("after", text.text)
         found = _NOTHING if is_unclear(clauses, is_then=is_then) else self._read(text, clauses)
         return _unclear(text) if found.kind is Kind.NONE else found
 
@@ -143,7 +143,7 @@ class ClauseSplitter:
         if not self.has_joint(text):
             return False
         sentence = marked(text, self.words.time)
-        if any(p.search(sentence.text) for p in self.words.time.frames.get("command", ())):
+        if self.words.time.says("command", sentence.text):
             return False
         noun = Reading(plain_text(text))
         return bool(sentence.marks) or take_noun(noun, self.words.timers)
@@ -161,9 +161,9 @@ class ClauseSplitter:
         rest = None if lasting is None or is_timer else find_when(lasting.rest, self.words.time)
         is_lasting = rest is not None and rest.when is None
         is_timed = when.when is not None or when.problem is not None or lasting is not None
-        is_ending = any(p.search(text) for p in self.words.time.frames.get("ending", ()))
+        is_ending = self.words.time.says("ending", text)
         kinds = (is_timer, noun.is_reminder, is_lasting, is_timer and noun.kind == "timer", is_ending)
-        return Clause(text, _says_now(text, self.words), is_timed, _leads(when, text), *kinds)
+        return Clause(text, self.words.time.says("now", text), is_timed, _leads(when, text), *kinds)
 
     def _read(self, text: Normalised, clauses: Sequence[Clause]) -> Understanding:
         found: list[Understanding] = []
@@ -188,11 +188,9 @@ class ClauseSplitter:
 
     def _likely(self, intent: Intent, view: HomeView) -> tuple[Device, ...]:
         """The devices that a clause is about; of those that nobody named the ones that it will most likely reach."""
-        reached, selector, rank = reached_by(intent.selector, view), intent.selector, self.tools[intent.tool].prefers
+        reached, selector = reached_by(intent.selector, view), intent.selector
         is_told = selector.names or selector.device_ids or selector.areas or selector.floors or selector.device_class
-        if rank is None or is_told or selector.is_all:
-            return reached
-        return tuple(d for d in reached if rank(d) == max(map(rank, reached)))
+        return reached if is_told or selector.is_all else self.tools[intent.tool].likely(reached)
 
     def _is_sure(self, found: Understanding) -> bool:
         """Whether a clause is a whole command; what is to be reminded of may be more than its clause."""
@@ -227,10 +225,6 @@ def _unclear(text: Normalised) -> Understanding:
 def _leads(when: Found, text: str) -> bool:
     """Whether a text begins with its time, and says more."""
     return when.when is not None and bool(when.rest) and text.strip(_ENDS).endswith(when.rest)
-
-
-def _says_now(text: str, words: Words) -> bool:
-    return any(p.search(text) for p in words.time.frames.get("now", ()))
 
 
 def _joined(found: Sequence[Understanding]) -> Understanding:

@@ -80,6 +80,8 @@ USUAL = "usual"
 PLACES = frozenset({Role.AREA, Role.FLOOR, Role.HERE, Role.HOME, Role.ALL})
 VERBS = frozenset({Role.ACT, Role.STATE})
 KINDS = frozenset({Role.KIND, Role.CLASS})
+THINGS = frozenset({Role.NAME, Role.PART, Role.HINT}) | KINDS
+"""What says which thing is meant, wherever it is."""
 VALUES = frozenset({Role.NUMBER, Role.COLOR, Role.MODE, Role.LEVEL, Role.WHITE, Role.GRADE, Role.CHOICE})
 
 

@@ -6,14 +6,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentkit.understanding.entries import KINDS, TARGETS, VALUES, VERBS, Item, Role
+from agentkit.understanding.entries import KINDS, TARGETS, THINGS, VALUES, VERBS, Item, Role
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.words import Words
 
 VerbTable = Mapping[tuple[str, ...], tuple[str, ...]]
 """Halves of a verb → acts it may mean."""
-_THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
-_THINGS_OR_ALL = _THINGS | {Role.ALL}
+_THINGS_OR_ALL = THINGS | {Role.ALL}
 _PARTICLES = frozenset({Role.ACT, Role.PREPOSITION})
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
@@ -91,7 +90,7 @@ def with_led(heads: Sequence[Head], items: Sequence[Item]) -> tuple[Head, ...]:
     """The verbs with a silent one before them, for a value that leads: "red on the lamp and close the curtain"."""
     first = heads[0].first if heads else 0
     before = items[: first - 1] if first > 1 and items[first - 1].role is Role.ALSO else ()
-    is_setting = any(i.role in VALUES for i in before) and any(i.role in _THINGS for i in before)
+    is_setting = any(i.role in VALUES for i in before) and any(i.role in THINGS for i in before)
     return (Head((SETTING,), 0, -1), *heads) if is_setting else ()
 
 
@@ -139,7 +138,7 @@ def is_between(head: Head, items: Sequence[Item], start: int, end: int) -> bool:
     if head.first - 1 <= start or items[head.first - 1].role is not Role.ALSO:
         return False
     before, after = items[start : head.first], items[head.last + 1 : end]
-    return all(any(i.role in _THINGS for i in part) for part in (before, after))
+    return all(any(i.role in THINGS for i in part) for part in (before, after))
 
 
 def is_cut_short(clause: Sequence[Item], after: Sequence[Item]) -> bool:

@@ -39,7 +39,7 @@ class Lasting:
 def find_lasting(text: str, words: TimeWords) -> Lasting | None:
     """Find the one end of a sentence. None if it tells none, or several."""
     sentence = marked(text, words, is_end=True)
-    if not sentence.marks or any(p.search(sentence.text) for p in words.frames.get("command", ())):
+    if not sentence.marks or words.says("command", sentence.text):
         return None  # "set a timer for ten minutes, then …"
     seen = {text: sentence}
     for kind in ("back", "span", "until", "hold"):

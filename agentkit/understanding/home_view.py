@@ -137,9 +137,8 @@ class LiveHome:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._kept: tuple[int, Index, _HomeNaming] | None = (
-            None  # replaced as a whole, so that no reader meets half of it
-        )
+        # replaced as a whole, so that no reader meets half of it
+        self._kept: tuple[int, Index, _HomeNaming] | None = None
 
     def view(self, speaker_area: str | None) -> HomeView:
         """Take a snapshot, as heard from a room."""

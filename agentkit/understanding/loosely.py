@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.choosing import is_for_one, reached_by
-from agentkit.understanding.entries import Role
+from agentkit.understanding.entries import THINGS
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.names import kind_words
@@ -16,8 +16,6 @@ from agentkit.understanding.normalise import Normalised, fold
 from agentkit.understanding.phrases import PhraseTier
 from agentkit.understanding.selecting import has_word
 from agentkit.understanding.words import Words
-
-_THINGS = frozenset({Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS})
 
 
 def _nothing(_text: Normalised, _view: HomeView) -> Understanding:
@@ -72,7 +70,7 @@ def _is_called(device: Device, kinds: Sequence[str]) -> bool:
 def _is_idle(text: str, adjective: str, view: HomeView, lexicon: Lexicon) -> bool:
     """Whether an adjective is in no name of the home and a thing follows it; elsewhere it may be part of a name."""
     at = f" {text} ".find(f" {adjective} ") + len(adjective) + 1
-    if at >= len(text) or not any(i.role in _THINGS for i in lexicon.at(text, at)):
+    if at >= len(text) or not any(i.role in THINGS for i in lexicon.at(text, at)):
         return False
     return not any(has_word(n, adjective) for d in view.devices for n in d.names)
 

@@ -22,11 +22,12 @@ _PERCENT = re.compile(
 _WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _SPOKEN = {"a couple of": 2.0, "a couple": 2.0, "half a": 0.5}
 """Amounts that are numbers before a unit only: "half a degree", but "a couple of notches"."""
+_AND = r"(?<=hundred|housand)\s+and\s+"
+"""Elsewhere "and" stands between two numbers; a look-behind takes words of one length only."""
 _NUMBER = re.compile(
     rf"(?:(?P<spoken>\b(?:{'|'.join(_SPOKEN)})(?=\s+degrees?\b))"
     r"|(?P<digits>(?<![\w.])-?\d+(?:\.\d+)?(?![\d])|(?<=[^\x00-\x7f])\d+(?:\.\d+)?)"
-    rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|(?<=hundred|housand)\s+and\s+)(?:{_WORD}))*"
-    rf"(?:\s+point\s+(?:{_WORD}))?\b)"
+    rf"|(?P<english>\b(?:{_WORD}|a hundred)(?:(?:\s+|-|{_AND})(?:{_WORD}))*(?:\s+point\s+(?:{_WORD}))?\b)"
     r"|(?P<chinese>(?:负|零下)?(?:[零一二三四五六七八九两兩俩〇十廿卅千万萬]|百(?!分))+(?:点[零一二三四五六七八九]+)?))"
     r"(?P<half>(?=度半)|\s+and\s+a\s+half\b)?"
 )

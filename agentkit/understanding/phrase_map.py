@@ -114,10 +114,8 @@ class PhraseMap:
     """Tool that sets one value → the one that sets a range of it."""
     idle: Mapping[str, tuple[ActRule, ...]] = field(default_factory=dict)
     """Tool that a complaint asks for → what is offered where all that it would change is off: heat for "warmer"."""
-
     rather: Mapping[str, str] = field(default_factory=dict)
     """Tool → type.class of the devices that it means first where a word of `rather` for them is said."""
-
     rather_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """type.class → state that is asked for → the one that it means where such a word is said: music that plays."""
 

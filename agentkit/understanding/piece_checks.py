@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent
-from agentkit.understanding.entries import KINDS, TARGETS, VALUES, Item, Role
+from agentkit.understanding.entries import KINDS, TARGETS, THINGS, VALUES, Item, Role
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
@@ -19,7 +19,6 @@ from agentkit.understanding.words import Words
 Named = tuple[frozenset[str], ...]
 """For each name in a sentence the ids of the devices called so."""
 _CALLED = frozenset({Role.NAME, Role.PART, Role.KIND, Role.CLASS})
-_THINGS = _CALLED | {Role.HINT}
 MAX_COMMANDS = 6
 _ALL = 100
 MAX_VERBS = 15
@@ -151,7 +150,7 @@ def is_preposition_cut(items: Sequence[Item], words: Words) -> bool:
 def _is_thing_of(items: Sequence[Item]) -> bool:
     """Whether a thing comes first, by its name or by its room and kind."""
     roles = [i.role for i in items[:2]]
-    return bool(roles) and (roles[0] in _THINGS or (roles[0] is Role.AREA and bool(set(roles[1:]) & KINDS)))
+    return bool(roles) and (roles[0] in THINGS or (roles[0] is Role.AREA and bool(set(roles[1:]) & KINDS)))
 
 
 def is_verb_torn(cut: Sequence[Item]) -> bool:

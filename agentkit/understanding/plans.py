@@ -84,7 +84,7 @@ class PlanReader:
         if not self._is_own(text, view, lasting, inner):
             return not_yet(GuardHit("apart", text.text), {})
         when = replace(due.when or When(WhenKind.NOW), until=lasting.until)
-        is_asked = any(p.search(text.original) for p in words.time.frames.get("asking", ()))
+        is_asked = words.time.says("asking", text.original)
         is_unsure = inner.needs_confirmation or is_asked
         return replace(inner, when=when, needs_confirmation=is_unsure, why=f"{lasting.kind} and {inner.why}")
 
@@ -102,8 +102,8 @@ class PlanReader:
     def _not_lasting(self, text: Normalised, lasting: Lasting, timings: Mapping[str, float]) -> Understanding:
         """Refuse a sentence whose end is clear, for what is left of it."""
         words = self.all_words[text.language]
-        if find_when(lasting.rest, words.time).problem is not None:
-            return not_yet(GuardHit(str(find_when(lasting.rest, words.time).problem), text.text), timings)
+        if (problem := find_when(lasting.rest, words.time).problem) is not None:
+            return not_yet(GuardHit(str(problem), text.text), timings)
         if (hit := guard(lasting.rest, words)) is not None:
             return not_yet(hit, timings)
         if text.is_question:

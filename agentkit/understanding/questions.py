@@ -12,7 +12,7 @@ from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.asked import AskedFinder
 from agentkit.understanding.asking import MOTION, PERSON, first_wide
-from agentkit.understanding.entries import TARGETS, Item, Role, question_entries
+from agentkit.understanding.entries import TARGETS, THINGS, Item, Role, question_entries
 from agentkit.understanding.groups import Group
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
@@ -27,7 +27,6 @@ from agentkit.understanding.words import Words
 
 _MAX_CHARS = 200
 _MAX_STATES = 3
-_SAYING = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
 _LISTING = frozenset({"which", "how_many"})
 _EVERYBODY = frozenset({"everyone", "nobody"})
 _OPEN = _LISTING | _EVERYBODY | {"any", "anyone"}
@@ -48,7 +47,7 @@ class _Asked:
     @property
     def is_of_anything(self) -> bool:
         """Whether one state is asked of whatever there is: no word says of which device or kind."""
-        return len(self.states) == 1 and self.attribute is None and not self.group.has(*_SAYING)
+        return len(self.states) == 1 and self.attribute is None and not self.group.has(*THINGS)
 
     @property
     def has_place(self) -> bool:
@@ -66,7 +65,7 @@ class _Asked:
         is_there = all(s.partition(".")[0] in ("person", "device_tracker", "occupancy") for s in self.senses)
         is_there = is_there or any(s.startswith(f"{PERSON}.") for s in self.senses)
         is_told = bool(self.states) or self.has_place or self.group.has(Role.HOME)
-        return "anyone" in self.kinds and is_there and is_told and not self.group.has(*_SAYING)
+        return "anyone" in self.kinds and is_there and is_told and not self.group.has(*THINGS)
 
     @property
     def wants_nobody(self) -> bool:
@@ -74,7 +73,7 @@ class _Asked:
         is_of_home = self.has_place or self.group.has(Role.HOME)
         is_empty = "occupancy.off" in self.senses and is_of_home and "which" not in self.kinds
         is_told = any(s.startswith(f"{PERSON}.") for s in self.senses)
-        return (is_empty or (is_told and bool(_EVERYBODY & set(self.kinds)))) and not self.group.has(*_SAYING)
+        return (is_empty or (is_told and bool(_EVERYBODY & set(self.kinds)))) and not self.group.has(*THINGS)
 
     @property
     def state(self) -> str:
@@ -221,10 +220,7 @@ class QuestionTier:
 
     def _devices(self, asked: _Asked, finder: AskedFinder) -> tuple[Device, ...]:
         """What is asked about; "anything open" is whatever can be open in any sense of the word."""
-        is_listing, is_any = (
-            bool(_LISTING & set(asked.kinds)),
-            asked.is_of_anything,
-        )
+        is_listing, is_any = bool(_LISTING & set(asked.kinds)), asked.is_of_anything
         found: set[str] = set()
         singles: list[tuple[str, ...]] = [(s,) for s in asked.senses]
         for states in singles or [asked.states]:

@@ -72,11 +72,11 @@ def offered(
     for pattern, command in words.offers.items():
         if (said := re.fullmatch(pattern, text.text, re.IGNORECASE)) is None:
             continue
-        command = command.format(**said.groupdict())
-        offer = read(replace(text, text=command))
+        meant = command.format(**said.groupdict(""))
+        offer = read(replace(text, text=meant))
         is_there = all(reached_by(i.selector, view) for i in offer.intents)
         if offer.kind is Kind.CALLS and is_there and not is_question(offer, tools):
-            return replace(offer, needs_confirmation=True, why=f"may stand for {command!r}; {offer.why}")
+            return replace(offer, needs_confirmation=True, why=f"may stand for {meant!r}; {offer.why}")
     return found
 
 

@@ -43,7 +43,7 @@ class SpanReader:
         if not self.words.spans or not self.rules or (text.is_question and not text.is_request):
             return _NOTHING
         said = in_digits(text.text)
-        for pattern, single in _compiled(self.words) if any(map(str.isdigit, said)) else ():
+        for pattern, single in self.words.made("spans", _compiled) if any(map(str.isdigit, said)) else ():
             if (span := pattern.search(said)) is None:
                 continue
             groups = {k: v or "" for k, v in span.groupdict().items()}
@@ -84,8 +84,4 @@ def _may_be_hours(groups: Mapping[str, str]) -> bool:
 
 
 def _compiled(words: Words) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """The spans of some words, compiled once."""
-    if (compiled := words.parsed.get("spans")) is None:
-        compiled = tuple((re.compile(pattern, re.IGNORECASE), single) for pattern, single in words.spans.items())
-        words.parsed["spans"] = compiled
-    return compiled
+    return tuple((re.compile(pattern, re.IGNORECASE), single) for pattern, single in words.spans.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Intent, Kind, Selector, Understanding
@@ -67,55 +67,52 @@ def _rather(intent: Intent, key: str, view: HomeView, tools: Mapping[str, Tool])
     selector = intent.selector
     if selector.names or selector.floors or selector.device_class or selector.is_all:
         return intent
-    rank = tools[intent.tool].prefers or (lambda _: 0)
     liked = [d for d in reached_by(selector, view) if f"{d.type}.{d.device_class}" == key]
-    best = tuple(d.id for d in liked if rank(d) == max(map(rank, liked)))
+    best = tuple(d.id for d in tools[intent.tool].likely(liked))
     one = Selector(device_ids=best, types=selector.types, is_one=len(best) > 1)
     return replace(intent, selector=one) if best else intent
 
 
+@dataclass(frozen=True)
 class _Meant:
     """The devices that a word for a type can mean."""
 
-    def __init__(
-        self, device_type: str, device_class: str, listed: tuple[str, ...], others: tuple[str, ...], here: str | None
-    ) -> None:
-        self._type, self._class, self._listed, self._others, self._here = (
-            device_type,
-            device_class,
-            listed,
-            others,
-            here,
-        )
+    type: str
+    device_class: str
+    words: tuple[str, ...]
+    others: tuple[str, ...]
+    """Words for the other classes of the type."""
+    here: str | None
+    """The speaker's room, if it was spoken of."""
 
     def of(self, intent: Intent, view: HomeView) -> Intent:
         """The intent for those of its devices that fit; else for others of the home, else for a class it lacks."""
         selector = intent.selector
-        if selector.names or not (set(selector.types) <= {self._type} if selector.types else selector.device_ids):
+        if selector.names or not (set(selector.types) <= {self.type} if selector.types else selector.device_ids):
             return intent
         meant = select(selector, view) if intent.args.get("question") in PLURAL else reached_by(selector, view)
-        reached = [d for d in meant if selector.device_ids or d.type == self._type]
+        reached = [d for d in meant if selector.device_ids or d.type == self.type]
         fitting = [d for d in reached if self._fits(d)]
         if len(fitting) == len(reached):
             return intent
-        is_placed = bool(selector.areas or selector.floors or selector.device_ids or self._here)
-        wider = (
-            fitting or [] if is_placed else [d for d in select(Selector(types=(self._type,)), view) if self._fits(d)]
-        )
-        if not (fitting or wider):
-            areas = (self._here,) if self._here else selector.areas
-            return replace(intent, selector=replace(selector, device_ids=(), areas=areas, device_class=self._class))
-        ids = tuple(d.id for d in fitting or wider)
+        is_placed = bool(selector.areas or selector.floors or selector.device_ids or self.here)
+        everywhere = () if fitting or is_placed else select(Selector(types=(self.type,)), view)
+        found = fitting or [d for d in everywhere if self._fits(d)]
+        if not found:
+            areas = (self.here,) if self.here else selector.areas
+            lacked = replace(selector, device_ids=(), areas=areas, device_class=self.device_class)
+            return replace(intent, selector=lacked)
+        ids = tuple(d.id for d in found)
         return replace(intent, selector=Selector(device_ids=ids, types=selector.types, is_one=not fitting))
 
     def _fits(self, device: Device) -> bool:
         """Whether neither what a device can do nor its name says that it is something else."""
-        if device.type != self._type:
+        if device.type != self.type:
             return True
-        if any(has_word(n, w) for n in device.names for w in self._listed):
+        if any(has_word(n, w) for n in device.names for w in self.words):
             return True
-        is_other = any(has_word(n, w) for n in device.names for w in self._others)
-        return device.device_class in (None, self._class) and not is_other
+        is_other = any(has_word(n, w) for n in device.names for w in self.others)
+        return device.device_class in (None, self.device_class) and not is_other
 
 
 def _rivals(key: str, words: Words) -> Iterator[str]:

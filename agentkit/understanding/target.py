@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
 from agentkit.types import Selector
-from agentkit.understanding.entries import PLACES, Item, Role
+from agentkit.understanding.entries import PLACES, THINGS, Item, Role
 from agentkit.understanding.groups import GUARDS, Group
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.names import NameIndex
@@ -16,8 +16,8 @@ from agentkit.understanding.strict import may_be, near_of
 from agentkit.understanding.surname import is_behind, is_surname
 from agentkit.understanding.words import Words
 
-_NAMED = (Role.NAME, Role.PART, Role.HINT, Role.KIND, Role.CLASS)
-_THINGS = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
+_OWN = (Role.NAME, Role.PART, Role.KIND, Role.CLASS, Role.AREA, Role.FLOOR)
+"""What a group beside a pronoun may say of its own device."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class TargetFinder:
 
     def find(self, group: Group, types: tuple[str, ...], before: Selector | None, is_said: bool) -> Selector | None:
         """What the group acts on among some types, or None if it means nothing there is."""
-        is_of_before = before is not None and not group.has(*_NAMED)  # "… and dim it in the hall"
-        if group.has(Role.IT) and group.has(*_THINGS) and not is_of_before:
+        is_of_before = before is not None and not group.has(*THINGS)  # "… and dim it in the hall"
+        if group.has(Role.IT) and group.has(*_OWN) and not is_of_before:
             group = Group(tuple(i for i in group.items if i.role is not Role.IT))  # "the lamp there, put it out"
         elif group.has(Role.IT):
             before = before or near_of(self.view, is_here=group.has(Role.HERE))

@@ -65,7 +65,7 @@ class TimeWords:
     bare_clocks: Patterns = ()
     """Numbers that are a time only where nothing but a time can be meant: in an alarm, or as the answer to "when"."""
     end_clocks: Patterns = ()
-    """Numbers that are a time only as the end of something ("until ten")."""
+    """Numbers that are a time only as an end, or as the beginning of what has one ("until ten", "from 8 to 10")."""
     stays: Mapping[str, Patterns] = field(default_factory=dict)
     """Word → what means it where an end is told ("leave it on until ten" is to keep it on)."""
     days: tuple[tuple[re.Pattern[str], int, str | None], ...] = ()
@@ -75,6 +75,10 @@ class TimeWords:
     months: tuple[str, ...] = ()
     frames: Mapping[str, Patterns] = field(default_factory=dict)
     refused: Mapping[str, Patterns] = field(default_factory=dict)
+
+    def says(self, frame: str, text: str) -> bool:
+        """Whether one of the patterns of a frame stands in a text."""
+        return any(p.search(text) for p in self.frames.get(frame, ()))
 
 
 def load_time_words(path: Path) -> TimeWords:

@@ -75,6 +75,20 @@ class Param:
 
 
 @dataclass(frozen=True)
+class _Mark:
+    """What `@tool` was given."""
+
+    types: tuple[str, ...]
+    is_query: bool
+    prefers: Callable[[Device], int] | None
+    one_of: tuple[str, ...]
+    undone_by: str | Mapping[str, str] | None
+    is_ending: bool
+    is_told: bool
+    is_one_per_room: bool
+
+
+@dataclass(frozen=True)
 class Tool:
     """One verb that the agent can call."""
 
@@ -98,7 +112,6 @@ class Tool:
     """Device type → tool that undoes this one at an end ("for an hour"), or BEFORE; without one it has no end."""
     is_ending: bool = False
     """It ends something: what had ended before does not begin when that is undone."""
-
     is_told: bool = True
     """Whether a model is told of it; each tool costs every prompt tokens."""
     is_one_per_room: bool = False
@@ -109,7 +122,8 @@ class Tool:
         if self.prefers is None:
             return tuple(devices)
         ranks = [self.prefers(d) for d in devices]
-        return tuple(d for d, rank in zip(devices, ranks, strict=True) if rank == max(ranks))
+        best = max(ranks, default=0)
+        return tuple(d for d, rank in zip(devices, ranks, strict=True) if rank == best)
 
     @property
     def told_params(self) -> tuple[Param, ...]:
@@ -139,7 +153,9 @@ def tool(
     """
 
     def mark(function: Function) -> Function:
-        function.__tool__ = (types, is_query, prefers, one_of, undone_by, is_ending, is_told, is_one_per_room)  # type: ignore[attr-defined]
+        function.__tool__ = _Mark(  # type: ignore[attr-defined]
+            types, is_query, prefers, one_of, undone_by, is_ending, is_told, is_one_per_room
+        )
         return function
 
     return mark
@@ -186,13 +202,13 @@ def _located(function: Callable[..., Any]) -> Tool:
 
 def read_tool(function: Callable[..., Any]) -> Tool:
     """Turn a marked function into a Tool. Raises AppError."""
-    device_types, is_query, prefers, one_of, undone_by, is_ending, is_told, is_one_per_room = function.__tool__  # type: ignore[attr-defined]
+    mark: _Mark = function.__tool__  # type: ignore[attr-defined]
     name = function.__name__
     doc = (inspect.getdoc(function) or "").strip()
     if not doc:
         raise AppError(f"tool {name}: it has no docstring; its first sentence goes into the prompt")
-    if not _are_words(device_types):
-        raise AppError(f'tool {name}: types is {device_types!r}, wanted a tuple of words, for example types=("light",)')
+    if not _are_words(mark.types):
+        raise AppError(f'tool {name}: types is {mark.types!r}, wanted a tuple of words, for example types=("light",)')
     hints = _hints(function)
     first, *rest = inspect.signature(function).parameters.values() or (None,)
     scope = {"device": "device", "devices": "devices", "home": "home"}.get(first.name) if first else None
@@ -201,23 +217,24 @@ def read_tool(function: Callable[..., Any]) -> Tool:
         raise AppError(f"tool {name}: first parameter {got}, wanted device, devices or home")
     takes_home = scope != "home" and any(p.name == "home" for p in rest)
     params = tuple(_read_param(name, p, hints.get(p.name)) for p in rest if p.name != "home" or not takes_home)
-    if unknown := [x for x in one_of if x not in (p.name for p in params)]:
+    if unknown := [x for x in mark.one_of if x not in (p.name for p in params)]:
         raise AppError(f"tool {name}: one_of names {unknown[0]!r}, wanted arguments of the function")
+    back = mark.undone_by
     return Tool(
-        name,
-        doc.split("\n\n")[0].replace("\n", " "),
-        tuple(device_types),
-        params,
-        typing.cast(Literal["device", "devices", "home"], scope),
-        is_query,
-        function,
-        prefers,
-        tuple(one_of),
-        takes_home,
-        dict.fromkeys(device_types, undone_by) if isinstance(undone_by, str) else dict(undone_by or {}),
-        is_ending,
-        bool(is_told),
-        is_one_per_room,
+        name=name,
+        summary=doc.split("\n\n")[0].replace("\n", " "),
+        types=tuple(mark.types),
+        params=params,
+        scope=typing.cast(Literal["device", "devices", "home"], scope),
+        is_query=mark.is_query,
+        function=function,
+        prefers=mark.prefers,
+        one_of=tuple(mark.one_of),
+        takes_home=takes_home,
+        undone_by=dict.fromkeys(mark.types, back) if isinstance(back, str) else dict(back or {}),
+        is_ending=mark.is_ending,
+        is_told=mark.is_told,
+        is_one_per_room=mark.is_one_per_room,
     )
 
 

@@ -11,10 +11,7 @@ from agentkit.types import Kind, Understanding
 from agentkit.understanding.amend import Match, corrected, is_called_off
 from agentkit.understanding.at_value import AtValueReader
 from agentkit.understanding.choices import OwnChoiceReader
-from agentkit.understanding.choosing import (
-    is_question,
-    singled,
-)
+from agentkit.understanding.choosing import is_question, singled
 from agentkit.understanding.clauses import ClauseSplitter
 from agentkit.understanding.counts import counted, find_count, held_to, without_count
 from agentkit.understanding.exclude import Excluder, is_mixed_up

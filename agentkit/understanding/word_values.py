@@ -63,14 +63,14 @@ def word(key: str, value: Any) -> str:
     return str(value)
 
 
-def offer(key: str, pattern: Any, command: Any) -> str:
-    """Check a pattern, whose groups the command may name."""
+def rewriting_pattern(key: str, pattern: Any, text: Any) -> str:
+    """Check a pattern of a sentence and the text that takes its place, which may name its groups."""
     found = patterns(key, [pattern])[0]
     try:
-        word(key, command).format(**dict.fromkeys(found.groupindex, ""))
+        word(key, text).format(**dict.fromkeys(found.groupindex, ""))
     except (KeyError, IndexError, ValueError) as err:
         raise ValueError(
-            f"{key}: {command!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
+            f"{key}: {text!r} cannot be filled from {pattern!r} ({err}); name its groups in braces"
         ) from err
     return found.pattern
 

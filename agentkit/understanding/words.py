@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from agentkit.understanding.talk import Talk
 from agentkit.understanding.time_words import TimeWords
 from agentkit.understanding.timer_words import TimerWords
-from agentkit.understanding.word_values import amount_key, links, mapping, offer, patterns, phrases, word
+from agentkit.understanding.word_values import amount_key, links, mapping, patterns, phrases, rewriting_pattern, word
 from agentkit.yaml_lines import describe, read_keys
 
 Made = TypeVar("Made")
@@ -221,7 +221,7 @@ def _read(key: str, value: Any) -> Any:
     if key in ("guards", "no_things"):
         return {str(k): patterns(f"{key}.{k}", v) for k, v in mapping(key, value).items()}
     if key in ("offers", "spans"):
-        return {offer(key, k, v): str(v) for k, v in mapping(key, value).items()}
+        return {rewriting_pattern(key, k, v): str(v) for k, v in mapping(key, value).items()}
     if key == "choices":
         return {
             str(kind): {str(k): phrases(f"{key}.{kind}.{k}", v) for k, v in mapping(f"{key}.{kind}", table).items()}

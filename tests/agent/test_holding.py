@@ -164,6 +164,33 @@ def test_one_question_names_both_and_its_yes_covers_both(house: House) -> None:
     assert house.state("lock.back_door") == "locked"
 
 
+def test_a_question_is_only_about_what_runs_where_nothing_will_be_undone(house: House) -> None:
+    asked = house.say("set the garage door to 40 percent for 10 minutes")  # it only opens and closes
+    assert (asked.outcome, asked.say) == (Outcome.ASK, "Move the garage door to 40 %?")
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("unlock the back door until 8 am", "Unlock the back door, and lock the back door tomorrow at 08:00?"),
+        ("unlock the back door for 2 days", "Unlock the back door, and lock the back door on Saturday at 09:00?"),
+        (
+            "at 9 pm unlock the back door until 8 am",
+            "Unlock the back door, today at 21:00, and lock the back door tomorrow at 08:00?",
+        ),
+        (
+            "every day at 6 unlock the back door for 5 minutes",
+            "Unlock the back door, every day at 06:00, and lock the back door at 06:05?",
+        ),
+        ("打开车库门两天", "打开车库门，星期六09:00再关闭车库门吗？"),
+    ],
+)
+def test_a_question_tells_the_day_of_an_end_that_is_not_that_of_the_beginning(
+    text: str, asked: str, house: House
+) -> None:
+    assert house.say(text).say == asked
+
+
 def test_an_end_that_opens_a_door_is_asked_about_first(house: House) -> None:
     house.live.registry.report("lock.front_door", state="unlocked")
     assert house.say("lock the front door for 10 minutes").outcome is Outcome.ASK
@@ -248,6 +275,7 @@ def test_what_begins_later_is_two_plans(text: str, plans: list[str], house: Hous
         ("skip this song for 10 minutes", "lasting"),
         ("put bread on the shopping list for 2 days", "lasting"),
         ("set the desk lamp to 30 percent at 10:15 for 10 minutes", "lasting"),
+        ("set the garage door to 40 percent at 10:15 for 10 minutes", "lasting"),
         ("别打开台灯十分钟", "negation"),
         ("台灯已经开了十分钟", ""),
         ("关窗帘，打开台灯十分钟", "apart"),

@@ -10,8 +10,8 @@ from agentkit.config import App
 from agentkit.devices.adapter import Area, Device
 from agentkit.types import Intent, Kind, Selector, Understanding
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.normalise import normalise
-from agentkit.understanding.remarks import asked_about
+from agentkit.understanding.normalise import Normalised, normalise
+from agentkit.understanding.remarks import asked_about, offered
 from agentkit.understanding.selecting import select
 from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.understand import Understander
@@ -182,3 +182,17 @@ def test_what_can_only_be_read_is_said_to_be_so(text: str, ask: Ask) -> None:
 )
 def test_a_question_a_ban_or_another_thing_is_answered_as_such(text: str, ask: Ask) -> None:
     assert ask(text, PORCH).reply_key != "only_seen"
+
+
+def test_what_was_left_out_of_an_offer_is_nothing_in_its_command(app: App) -> None:
+    words = Words("en", offers={r"nap time(?P<where> in the nook)?": "turn off the lamp{where}"})
+    unclear = Understanding(Kind.REFUSE, reply_key="not_understood")
+    read: list[str] = []
+
+    def understand(text: Normalised) -> Understanding:
+        read.append(text.text)
+        return unclear
+
+    offered(unclear, normalise("nap time", "en", words), COTTAGE, words, app.tools, understand)
+
+    assert read == ["turn off the lamp"]
