@@ -12,7 +12,6 @@ from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import without_origin
 from agentkit.understanding.heads import (
-    VerbTable,
     head_choices,
     is_particle_missed,
     is_verb_missed,
