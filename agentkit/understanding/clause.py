@@ -193,7 +193,11 @@ class ClauseReader:
             args = {rule.argument: value} | (_unit_arg(units, self.tools.get(rule.tool)))
             if selector is None or (intent := self._intent(rule.tool, args, selector)) is None:
                 continue
-            first = self._intent(rule.on_tool, {}, selector) if rule.on_tool and act == "on" else None
+            first = (
+                self._intent(rule.on_tool, {}, selector)
+                if rule.on_tool and act == "on" and group.has(*_THING, Role.IT)
+                else None
+            )
             yield (first, intent) if first else (intent,)
 
     def _intent(self, name: str, args: Args, selector: Selector) -> Intent | None:
