@@ -24,7 +24,7 @@ from agentkit.agent.left_out import read_left_out
 from agentkit.agent.memory import Done, pinned, spoken_of
 from agentkit.agent.one_more import read_one_more
 from agentkit.agent.other_one import read_other_one
-from agentkit.agent.place_alone import with_kind
+from agentkit.agent.place_alone import with_kind, with_one_more
 from agentkit.agent.resolve import Resolved
 from agentkit.agent.retiming import retargeted
 from agentkit.agent.rewriting import framed, is_in, put_name, put_room, says_it, with_pronoun, without_asides
@@ -110,11 +110,13 @@ class FollowUps:
         return Answered(intents, why="the device was named") if is_whole and intents else None
 
     def in_there(self, turn: Turn) -> Normalised:
-        """The text with the room of the last turn for "in there"; as it is where that was in no room or in several."""
-        rooms = {d.area for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))}
+        """The text with the room of the last turn for "in there", if it was one, and its kind for "one more"."""
+        devices = [d for done in self._done(turn) for i in done.device_ids if (d := turn.view.device(i))]
+        rooms, words = {d.area for d in devices}, self.words[turn.language]
         area = turn.view.area(rooms.pop()) if len(rooms) == 1 else None
         name = next((n for n in area.names if is_in(n, turn.language)), area.name) if area is not None else ""
-        return put_room(turn.text, name, self.words[turn.language].talk) if name else turn.text
+        text = put_room(turn.text, name, words.talk) if name else turn.text
+        return with_one_more(text, devices, words)
 
     def rewritten(self, turn: Turn) -> Iterator[Normalised]:
         """The text without words that only join it to the last turn, and with the app's own pronoun."""

@@ -12,14 +12,19 @@ from agentkit.understanding.entries import THINGS, USUAL, Item, Role
 from agentkit.understanding.groups import Group
 from agentkit.understanding.heads import SETTING
 from agentkit.understanding.numbers import plain
-from agentkit.understanding.phrase_map import ActRule, PhraseMap, ValueRule
+from agentkit.understanding.phrase_map import ActRule, PhraseMap
 from agentkit.understanding.strict import is_word_of_class
 from agentkit.understanding.target import TargetFinder
 from agentkit.understanding.tools import Tool
+from agentkit.understanding.wanted import ended, wanted
 
 OF_PRESENT = "of_present"
 """Argument that makes a difference a share of the present value."""
-_TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down"})
+_TAKES_VALUES = frozenset({SETTING, "on", "start", "open", "close", "up", "down", "off", "stop", "end"})
+_MOVES = frozenset({"open", "close"})
+"""Acts with which only what they are done to takes values: 关 a curtain to half, but not a light to red."""
+_ENDS = frozenset({"off", "stop", "end"})
+"""Acts that do away with a value: "turn the disco off"."""
 _FEELS = frozenset({"warmer", "cooler"})
 _CHANGES = _FEELS | {"up", "down"}
 _DEGREES = frozenset({"degrees", "celsius", "fahrenheit"})
@@ -32,15 +37,6 @@ _DOWN_TO_NOTHING = frozenset({"close", "off", "sink"})
 _NAMED = (Role.NAME, Role.PART, Role.HINT)
 _LAST_HOUR = 24
 """A number behind "at" may be a time up to here."""
-_VALUE_OF_ROLE = {
-    Role.NUMBER: "number",
-    Role.LEVEL: "number",
-    Role.COLOR: "color",
-    Role.MODE: "mode",
-    Role.WHITE: "white",
-    Role.GRADE: "grade",
-    Role.CHOICE: "choice",
-}
 
 
 @dataclass(frozen=True)
@@ -178,12 +174,15 @@ class ClauseReader:
         self, act: str, item: Item, topics: set[str], group: Group, before: Selector | None
     ) -> Iterator[tuple[Intent, ...]]:
         units = set(group.of(Role.UNIT))
+        moved = {t for rule in self.phrases.acts.get(act, ()) for t in rule.types} if act in _MOVES else None
         for rule in self.phrases.values:
-            value = _value(rule, item, units)
+            value = ended(rule, item) if act in _ENDS else wanted(rule, item, units)
+            if moved is not None and moved.isdisjoint(rule.types):
+                continue
             is_said = rule.topic in topics or bool((units - {"percent"}) & set(rule.units))
             is_light = item.role is Role.COLOR or (item.role is Role.WHITE and len(item.text.split()) > 1)
             is_said = is_said or (is_light and group.has(Role.AREA, Role.HERE))  # "turn the room green"
-            is_said = is_said or (act in _STARTS and is_listed(rule.listed_in, rule.types, self.targets.view))
+            is_said = is_said or (act in _STARTS | _ENDS and is_listed(rule.listed_in, rule.types, self.targets.view))
             if value is None or (topics and not is_said and item.role in (Role.NUMBER, Role.LEVEL)):
                 continue
             if (rule.needs_topic and not is_said) or (rule.is_named and not group.has(*THINGS)):
@@ -193,7 +192,11 @@ class ClauseReader:
             args = {rule.argument: value} | (_unit_arg(units, self.tools.get(rule.tool)))
             if selector is None or (intent := self._intent(rule.tool, args, selector)) is None:
                 continue
-            first = self._intent(rule.on_tool, {}, selector) if rule.on_tool and act == "on" else None
+            first = (
+                self._intent(rule.on_tool, {}, selector)
+                if rule.on_tool and act == "on" and group.has(*_THING, Role.IT)
+                else None
+            )
             yield (first, intent) if first else (intent,)
 
     def _intent(self, name: str, args: Args, selector: Selector) -> Intent | None:
@@ -275,18 +278,3 @@ def _unit_arg(units: set[str], tool: Tool | None) -> dict[str, Value]:
     scale = units & {"celsius", "fahrenheit"}
     known = {p.name for p in tool.params} if tool else set()
     return {"unit": next(iter(scale))} if len(scale) == 1 and "unit" in known else {}
-
-
-def _value(rule: ValueRule, item: Item, units: set[str]) -> Value:
-    """What a piece means as this rule's value, or None."""
-    if _VALUE_OF_ROLE[item.role] != rule.value:
-        return None
-    if rule.value == "choice":
-        kind, _, name = item.value.partition(":")
-        return rule.translations.get(name, name) if kind == rule.choice else None
-    if rule.value != "number":
-        return int(item.value) if rule.value == "white" else rule.translations.get(item.value, item.value)
-    if item.role is Role.LEVEL:
-        return int(item.value) if "percent" in rule.units and not units else None
-    is_fitting = bool(units & set(rule.units)) if units else rule.low <= item.number <= rule.high
-    return plain(item.number) if is_fitting and not (units - set(rule.units)) else None

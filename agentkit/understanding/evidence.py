@@ -235,6 +235,12 @@ def _leftover(
         return f"the room {min(areas)!r} was mentioned but not used"
     if colors := {c for c in sentence.of(Role.COLOR, Role.MODE) if c not in texts and not _is_kind_word(c, sentence)}:
         return f"{min(colors)!r} was said but not used"
+    named_at = {(m.start, m.end) for m in sentence.mentions if m.role in (Role.NAME, *_KINDS)}
+    choices = [m.value for m in sentence.mentions if m.role is Role.CHOICE and (m.start, m.end) not in named_at]
+    for rule in (r for r in phrases.values if r.ended is not None and r.tool not in tools):
+        lists_any = any(d.type in rule.types and d.attributes.get(rule.listed_in or "") for d in called)
+        if lists_any and (unset := [c for c in choices if c.partition(":")[0] == rule.choice]):
+            return f"{unset[0]!r} was said but not used"
     return ""
 
 

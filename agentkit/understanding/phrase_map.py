@@ -74,6 +74,8 @@ class ValueRule:
     high: float = 100
     on_tool: str | None = None
     """Tool to call first if the act was to switch on; None = the value switches on by itself."""
+    ended: str | None = None
+    """Value of the argument once such a value is switched off or stopped; None = it cannot be."""
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,7 @@ def _value(raw: Mapping[str, Any]) -> ValueRule:
         low=float(raw.get("low", 0)),
         high=float(raw.get("high", 100)),
         on_tool=raw.get("on_tool"),
+        ended=raw.get("ended"),
     )
 
 

@@ -12,7 +12,6 @@ from agentkit.understanding.clause import ClauseReader
 from agentkit.understanding.entries import TARGETS, Item, Role, ask_entries
 from agentkit.understanding.groups import without_origin
 from agentkit.understanding.heads import (
-    VerbTable,
     head_choices,
     is_particle_missed,
     is_verb_missed,
@@ -22,6 +21,7 @@ from agentkit.understanding.heads import (
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon, WordIndex, lexicons_of
+from agentkit.understanding.named_topics import with_named_topic
 from agentkit.understanding.normalise import Normalised, fold, fold_all
 from agentkit.understanding.phrase_map import PhraseMap
 from agentkit.understanding.piece_checks import (
@@ -130,7 +130,7 @@ class PhraseTier:
     def _first(self, cuts: Iterable[Sequence[Item]], reader: ClauseReader, folded: str) -> tuple[Intent, ...]:
         """What the first cut means that is readable and passes over no device's name of the folded sentence."""
         words, view = reader.targets.words, reader.targets.view
-        readings = (found for cut in cuts if (found := self._read(cut, reader, self._verbs[words.language])))
+        readings = (found for cut in cuts if (found := self._read(cut, reader, folded)))
         if not (first := next(readings, ())):
             return ()
         said = self._named_in(folded, view, words)
@@ -176,7 +176,9 @@ class PhraseTier:
         reader = self._clauses(self._words[language], view)
         return lambda cut: self._first([cut], reader, folded)
 
-    def _read(self, cut: Sequence[Item], reader: ClauseReader, verbs: VerbTable) -> tuple[Intent, ...]:
+    def _read(self, cut: Sequence[Item], reader: ClauseReader, folded: str) -> tuple[Intent, ...]:
+        words, view = reader.targets.words, reader.targets.view
+        verbs = self._verbs[words.language]
         items = [i for i in without_origin(cut) if i.role is not Role.FILLER]
         is_left = any(i.role is Role.FROM for i in items)
         if is_left or is_open(items, self._kind_words) or is_particle_missed(items, verbs):
@@ -189,7 +191,8 @@ class PhraseTier:
         items = [i for i in items if i.role not in _SPENT]
         if is_verb_missed(items, verbs):
             return ()
-        items = [*without_theme(without_stutter(items), reader.targets.view, reader.targets.words)]
+        items = [*without_theme(without_stutter(items), view, words)]
+        items = [*with_named_topic(items, folded, self.lexicon(view, words), view, self._acted_on)]
         for heads in head_choices(items, verbs):
             if len(heads) <= MAX_COMMANDS and (found := best_split(items, heads, reader)):
                 return found

@@ -12,6 +12,7 @@ from agentkit.types import Args, Intent, Kind, Selector, Understanding
 from agentkit.understanding.guard import guard
 from agentkit.understanding.home_cache import HomeCache
 from agentkit.understanding.home_view import HomeView
+from agentkit.understanding.names import link_words
 from agentkit.understanding.normalise import fold
 from agentkit.understanding.numbers import find_numbers
 from agentkit.understanding.selecting import narrow, of_class, select
@@ -158,7 +159,7 @@ def _folded_names(view: HomeView, words: Words) -> frozenset[str]:
 
 
 def _is_guarded(result: RecognizeResult, words: Words, names: Callable[[], Iterable[str]]) -> bool:
-    """Whether free text swallowed a time, condition or negation, is a mere pronoun, or ends with a place or device."""
+    """Whether free text swallowed a time, condition or negation, is a mere pronoun, or names where it is done."""
     free = [e for e in result.entities_list if e.is_wildcard]
     texts = [fold(e.text, words) for e in free]
     if any(guard(text, words) is not None or _is_pointer(text, words) for text in texts):
@@ -169,7 +170,7 @@ def _is_guarded(result: RecognizeResult, words: Words, names: Callable[[], Itera
     if not open_ended:
         return False
     ends = names()
-    return any(_ends_with(text, end) for _, text in open_ended for end in ends)
+    return any(_ends_with(text, end) or _goes_on(text, end, words) for _, text in open_ended for end in ends)
 
 
 def _with_kind(result: RecognizeResult, rules: Sequence[Rule], words: Words) -> Mapping[str, str]:
@@ -194,6 +195,15 @@ def _is_closed(part: str, result: RecognizeResult, words: Words) -> bool:
 
 def _ends_with(text: str, end: str) -> bool:
     return text != end and f" {text}".endswith(f" {end}" if end.isascii() else end)
+
+
+def _goes_on(text: str, name: str, words: Words) -> bool:
+    """Whether words follow the place or device where something is to be done ("jazz on the radio and dim it")."""
+    before, found, after = f" {text} ".partition(f" {name} ")
+    said, links = before.split(), {*link_words(words), *words.prepositions}
+    while said and said[-1] in words.fillers and said[-1] not in links:
+        said.pop()
+    return bool(found and after.strip()) and len(said) > 1 and said[-1] in links
 
 
 def _is_unclear(result: RecognizeResult, rules: Sequence[Rule], words: Words) -> bool:

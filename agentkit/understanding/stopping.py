@@ -13,10 +13,11 @@ from agentkit.understanding.words import Words
 
 ANY = "any"
 _STOP, _MUTE = "stop", "mute"
+_NOTHING_SHOWN = (None, "", "off", "none", "None")
 
 
 def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) -> Understanding:
-    """Stop what the last turn was about if it moves, else the one thing that does; kind NONE if nothing moves.
+    """Stop what the last turn was about if it moves or shows an effect, else the one thing that moves; or kind NONE.
 
     Of several it is asked which, but a word for quiet means all that is heard.
     """
@@ -26,6 +27,9 @@ def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) 
         return Understanding(Kind.NONE)
     moving = [d for d in view.devices if types & {ANY, d.type} and d.state in phrases.moving.get(d.type, ())]
     last = view.spoken_of.device_ids if view.spoken_of is not None and ANY in types else ()
+    shown = [i for d in view.devices if d.id in last and (i := _ending(d, phrases))]
+    if shown:
+        return Understanding(Kind.CALLS, tuple(shown), path="template", why="stops what was just started")
     started = [d for d in moving if d.id in last]
     act = _STOP if ANY in types else _MUTE
     intents = [intent for d in started or moving if (intent := _stopping(d, act, phrases))]
@@ -33,6 +37,16 @@ def stopped(text: Normalised, view: HomeView, words: Words, phrases: PhraseMap) 
         return _which(moving, intents)
     why = "stops what moves"
     return Understanding(Kind.CALLS, tuple(intents), path="template", why=why) if intents else Understanding(Kind.NONE)
+
+
+def _ending(device: Device, phrases: PhraseMap) -> Intent | None:
+    """The call that ends the choice which a device shows now under the name of its kind ("effect"); None if none."""
+    for rule in phrases.values:
+        shown = device.attributes.get(rule.choice) if rule.choice and device.type in rule.types else None
+        if rule.ended is not None and shown not in _NOTHING_SHOWN and shown != rule.ended and device.state == "on":
+            selector = Selector(device_ids=(device.id,), types=(device.type,))
+            return Intent(rule.tool, {rule.argument: rule.ended}, selector)
+    return None
 
 
 def _stopping(device: Device, act: str, phrases: PhraseMap) -> Intent | None:

@@ -33,6 +33,8 @@ class Talk:
     """Frames around what was not meant by the last turn ("not the …"); group "rest"."""
     there: Mapping[str, str] = field(default_factory=dict)
     """Pattern that points at the room of the last turn ("in there") → how its name stands there, as {room}."""
+    one_more: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of a command for one more like what was just spoken of → it with the word for those, as {kind}."""
     corrections: Patterns = ()
     """Frames around what was meant instead of what was just done; group "rest"."""
     asides: Patterns = ()
@@ -128,7 +130,10 @@ def _read(key: str, value: Any) -> Any:
         return {str(k): tuple(_pattern(key, t) for t in _texts(f"{key}.{k}", v)) for k, v in table.items()}
     if key == "there":
         table = _of(Mapping, "a mapping", key, value)
-        return {_pattern(key, str(k)).pattern: _with_room(f"{key}.{k}", v) for k, v in table.items()}
+        return {_pattern(key, str(k)).pattern: _with_slot(f"{key}.{k}", v, "room") for k, v in table.items()}
+    if key == "one_more":
+        table = _of(Mapping, "a mapping", key, value)
+        return {_pattern(key, str(k)).pattern: _with_slot(f"{key}.{k}", v, "kind") for k, v in table.items()}
     if key == "hints":
         table = _of(Mapping, "a mapping", key, value)
         return {_pattern(key, str(k)).pattern: _word(f"{key}.{k}", v) for k, v in table.items()}
@@ -161,10 +166,10 @@ def _of(kind: Any, name: str, key: str, value: Any) -> Any:
     return value
 
 
-def _with_room(key: str, value: Any) -> str:
+def _with_slot(key: str, value: Any, slot: str) -> str:
     text = _word(key, value)
-    if text.count("{room}") != 1 or text.count("{") + text.count("}") != 2:
-        raise ValueError(f"{key}: {text!r}, wanted {{room}} once in it")
+    if text.count(f"{{{slot}}}") != 1 or text.count("{") + text.count("}") != 2:
+        raise ValueError(f"{key}: {text!r}, wanted {{{slot}}} once in it")
     return text
 
 

@@ -54,7 +54,7 @@ _ACT = Keys(
 VALUES = ("number", "color", "mode", "white", "grade", "choice")
 _VALUE = Keys(
     {
-        **dict.fromkeys(("tool", "argument", "topic", "on_tool", "choice", "listed_in"), WORD),
+        **dict.fromkeys(("tool", "argument", "topic", "on_tool", "choice", "listed_in", "ended"), WORD),
         **dict.fromkeys(("types", "units"), WORDS),
         **dict.fromkeys(("needs_topic", "named"), FLAG),
         **dict.fromkeys(("low", "high"), NUMBER),

@@ -30,10 +30,13 @@ def cut_guard(text: Normalised, words: Mapping[str, Words]) -> GuardHit | None:
 
 
 def told(text: Normalised, words: Words) -> GuardHit | None:
-    """Find a clause that tells what somebody did; read as a command, it would be done once more."""
-    said = less_led(simplify(spell(text.original)), words)
-    found = next((hit for s in said for pattern in words.told if (hit := pattern.search(s))), None)
-    return None if found is None else GuardHit("report", found[0].strip(" ,.!;"))
+    """Find a clause that tells what somebody did, which would be done once more, or one that contradicts itself."""
+    said = tuple(less_led(simplify(spell(text.original)), words))
+    for kind, patterns in (("report", words.told), ("contrary", words.contrary)):
+        found = next((hit for s in said for pattern in patterns if (hit := pattern.search(s))), None)
+        if found is not None:
+            return GuardHit(kind, found[0].strip(" ,.!;"))
+    return None
 
 
 def past(text: Normalised, words: Words) -> GuardHit | None:

@@ -163,6 +163,8 @@ class Words:
     """Questions about how things were or since when they are so, which no state tells."""
     told: tuple[re.Pattern[str], ...] = ()
     """Clauses that tell what somebody did ("he closed it"), of the words as they were said."""
+    contrary: tuple[re.Pattern[str], ...] = ()
+    """Commands that say two opposite things ("close it all the way up"), of the words as they were said."""
     contrasts: tuple[str, ...] = ()
     """Words between a clause that forbids and one that commands ("but")."""
     forbids: tuple[re.Pattern[str], ...] = ()
