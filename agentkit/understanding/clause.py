@@ -194,7 +194,7 @@ class ClauseReader:
                 continue
             first = (
                 self._intent(rule.on_tool, {}, selector)
-                if rule.on_tool and act == "on" and group.has(*_THING, Role.IT)
+                if rule.on_tool and act == "on" and group.has(*THINGS, Role.IT)
                 else None
             )
             yield (first, intent) if first else (intent,)

@@ -24,7 +24,7 @@ Decisions that act carry these values beside the tool's own arguments:
     vacuum_clean_area                        area
     activate_scene, run_script               n_devices
     add_to_list, remove_list_item, complete_list_item   item, count (items left on the list)
-    clear_list                               count (0)
+    clear_list                               items (what was on the list), count (0)
     …_timer                                  name, duration, left, time (of its end), area
     set_alarm, cancel_alarm, cancel_schedule time, on_day or weekdays, name, command
 

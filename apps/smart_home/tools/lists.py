@@ -48,8 +48,10 @@ def complete_list_item(device: Device, item: str) -> Decision:
 
 @tool(types=LIST, is_told=False)
 def clear_list(device: Device) -> Decision:
-    """Take everything off a list."""
-    return to(device, "0", {"items": []}, count=0)
+    """Take everything off a list; the reply tells what was on it, and "undo" puts it back."""
+    items = open_items(device)
+    values = {"items": items} if items else {}
+    return to(device, "0", {"items": []}, count=0, **values)
 
 
 @tool(types=LIST, is_query=True)
