@@ -34,7 +34,8 @@ def test_a_named_value_is_set(text: str, ask: Ask, home: HomeView) -> None:
 )
 def test_a_number_without_a_unit_is_asked_about_as_minutes(text: str, ask: Ask, home: HomeView) -> None:
     found = ask(text, home)
-    assert found.when is not None and found.needs_confirmation
+    assert found.when is not None
+    assert found.needs_confirmation
 
 
 @pytest.mark.parametrize("text", ["the hallway light for 30", "set the heating in 20"])
@@ -59,7 +60,8 @@ def test_a_number_with_a_unit_is_a_value(text: str, ask: Ask, home: HomeView) ->
 )
 def test_of_two_commands_in_a_row_the_second_is_later(text: str, ask: Ask, home: HomeView) -> None:
     found = ask(text, home)
-    assert found.when is None and [step.when is None for step in found.then] == [False]
+    assert found.when is None
+    assert [step.when is None for step in found.then] == [False]
 
 
 @pytest.mark.parametrize(
@@ -78,4 +80,5 @@ def test_a_time_that_may_be_for_either_of_two_commands_is_refused(text: str, ask
 @pytest.mark.parametrize("text", ["turn on the kitchen light and the fan in ten minutes", "十分钟后关灯关风扇"])
 def test_a_time_for_two_things_stays_one(text: str, ask: Ask, home: HomeView) -> None:
     found = ask(text, home)
-    assert found.when is not None and not found.then
+    assert found.when is not None
+    assert not found.then
