@@ -6,7 +6,7 @@ A time holds for the clause it stands in. Where it might hold for another one to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentkit.devices.adapter import Device
@@ -65,7 +65,8 @@ class ClauseSplitter:
         if found.when is None:
             return _NOTHING
         if not self.has_joint(text.text):
-            return _unclear(text) if self._says_now_beside(text.text) else _NOTHING
+            is_wrong = self._says_now_beside(text.text)
+            return _unclear(text) if is_wrong else self._unjoined(text, found, phrases)
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_last = [c.is_timed for c in clauses] == [False, True]
         apart = self._read(text, clauses) if is_last else _NOTHING
@@ -74,6 +75,36 @@ class ClauseSplitter:
             return apart
         is_wrong = self._undoes(found.intents, phrases) or self._says_now_beside(text.text)
         return _unclear(text) if is_wrong else _NOTHING
+
+    def _unjoined(self, text: Normalised, found: Understanding, phrases: PhraseMap) -> Understanding:
+        """Two commands in a row, which the time of a plan may not hold for both: "open it wait a minute close it".
+
+        The first is for now if the second undoes it or its time can but lead it; else nobody knows. NONE if it is one.
+        """
+        for clauses in self._cuts(text.text) if len(found.intents) > 1 else ():
+            apart = self._read(text, clauses)
+            intents = [i for part in (apart, *apart.then) for i in part.intents]
+            if [i.tool for i in intents] != [i.tool for i in found.intents]:
+                continue
+            leading = self.words.time.frames.get("leading", ())
+            is_led = clauses[1].has_time_first and any(p.search(clauses[1].text) for p in leading)
+            is_apart = is_led or self._undoes(intents, phrases) or self._is_of_one(intents)
+            return apart if is_apart and not clauses[0].is_timed else _unclear(text)
+        return _unclear(text) if self._undoes(found.intents, phrases) else _NOTHING
+
+    def _cuts(self, text: str) -> Iterator[list[Clause]]:
+        """The ways to cut a text into two commands, of which the first has no time but an end."""
+        places = [m.start() for m in re.finditer(r"(?<=\s)\S" if text.isascii() else r"(?<=.)\S", text)]
+        for at in places:
+            parts = text[:at].strip(_ENDS), text[at:].strip(_ENDS)
+            if not all(self._holds_verb(part) for part in parts):
+                continue
+            left, right = (self._clause(part) for part in parts)
+            is_begun = right.has_time_first or any(
+                m.role is Role.ACT and m.start == 0 for m in self.lexicon.mentions(fold(right.text, self.words))
+            )
+            if is_begun and (left.is_lasting or (right.is_timed and not left.is_timed)):
+                yield [left, right]
 
     def _is_of_one(self, intents: Sequence[Intent]) -> bool:
         """Whether two different things are done to the same devices."""

@@ -24,6 +24,9 @@ def find_durations(text: str, words: TimeWords) -> list[Duration]:
     at = 0
     while words.duration is not None and (piece := words.duration.search(text, at)):
         start, end = piece.span()
+        if not _is_known(piece):
+            at = end  # 两三分钟 is no length
+            continue
         size = _unit(piece, words)
         seconds = _seconds(piece, words)
         while next_piece := _next(text, end, words):
@@ -48,7 +51,12 @@ def read_duration(text: str, words: TimeWords) -> float | None:
 def _next(text: str, end: int, words: TimeWords) -> re.Match[str] | None:
     joined = words.joiner.match(text, end)
     at = joined.end() if joined else end
-    return words.duration.match(text, at) if words.duration else None
+    piece = words.duration.match(text, at) if words.duration else None
+    return piece if piece is not None and _is_known(piece) else None
+
+
+def _is_known(piece: re.Match[str]) -> bool:
+    return bool(piece["word"] or find_numbers(piece["number"].lower()))
 
 
 def _unit(piece: re.Match[str], words: TimeWords) -> float:

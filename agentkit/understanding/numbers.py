@@ -13,6 +13,10 @@ _ENGLISH = {**_UNITS, **_TENS, "hundred": 100, "thousand": 1000}
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2, "〇": 0, "俩": 2}
 _PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000, "萬": 10000}
 
+_ESTIMATE = re.compile(
+    r"(?:[一二两三四五六七八九]?十)?(?:一两|一二|[二两]三|三四|三五|四五|五六|六七|七八|八九)[十百千万萬]?"
+)
+"""Two digits that follow each other say "about": 两三 is no 23, 七八十 no 80, 十七八 no 18."""
 _CIPHERS = "零一二三四五六七八九"
 _CHINESE = rf"(?:\d+(?:\.\d+)?|[{_CIPHERS}两俩十廿卅]*百?[{_CIPHERS}两俩十廿卅]+(?:点[{_CIPHERS}]+)?|一?百)"
 _PERCENT = re.compile(
@@ -50,6 +54,11 @@ def find_numbers(text: str) -> list[Number]:
         if value is not None:
             found.append(Number(match.start(), match.end(), value))
     return found
+
+
+def is_estimate(text: str) -> bool:
+    """Whether a text holds what is but about a number: 三五分钟."""
+    return any(_ESTIMATE.fullmatch(hit[0]) for hit in re.finditer(r"[零一二两兩三四五六七八九十百千万萬]+", text))
 
 
 def in_digits(text: str) -> str:
@@ -123,7 +132,7 @@ def _english(text: str) -> float | None:
 def _chinese(text: str) -> float | None:
     minus = next((m for m in ("负", "零下") if text.startswith(m) and text != m), "")
     sign, text = (-1 if minus else 1), text[len(minus) :].replace("廿", "二十").replace("卅", "三十")
-    if not text:
+    if not text or _ESTIMATE.fullmatch(text):
         return None
     whole, _, fraction = text.partition("点")
     value = _chinese_whole(whole)

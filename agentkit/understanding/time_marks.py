@@ -126,11 +126,14 @@ def _clock(hit: re.Match[str], words: TimeWords) -> Clock | None:
     elif got.get("half"):
         minute = 30
     elif got.get("past"):
-        minute = _past(got["past"])
+        if (past := _past(got["past"])) is None:
+            return None  # 八点二三十分: about half past
+        minute = past
     elif got.get("to"):
-        if hour > 12 or not _is_minutes(hit.group(0), got["to"]):
+        before_hour = _past(got["to"])
+        if hour > 12 or before_hour is None or not _is_minutes(hit.group(0), before_hour):
             return None  # "the bedroom one to 24"
-        hour, minute = (hour - 1) % 12 or 12, 60 - _past(got["to"])
+        hour, minute = (hour - 1) % 12 or 12, 60 - before_hour
     if not 0 <= minute < 60:
         return None
     part = words.parts.get(" ".join((got.get("part") or "").lower().split()))
@@ -144,17 +147,18 @@ def _is_stutter(said: str) -> bool:
     return rest[:1] == [first]
 
 
-def _is_minutes(said: str, amount: str) -> bool:
+def _is_minutes(said: str, amount: int) -> bool:
     """Whether the amount before "to" tells minutes: by its unit, a quarter, or as a clock's face has them."""
-    return _past(amount) % 5 == 0 or len(said.split()) > 3
+    return amount % 5 == 0 or len(said.split()) > 3
 
 
-def _past(text: str) -> int:
+def _past(text: str) -> int | None:
+    """Minutes in words; None if they are but an estimate."""
     if text.lower() == "quarter":
         return 15
     if text.endswith("刻"):
         return 15 * (_number(text[:-1]) or 1)
-    return _number(text) or 0
+    return _number(text)
 
 
 def _bare(clock: Clock | None) -> Clock | None:

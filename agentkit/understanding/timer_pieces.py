@@ -11,7 +11,7 @@ from agentkit.understanding.durations import Duration, find_durations
 from agentkit.understanding.guard import guard
 from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.home_view import HomeView
-from agentkit.understanding.numbers import find_numbers
+from agentkit.understanding.numbers import find_numbers, is_estimate
 from agentkit.understanding.timer_words import TimerWords
 from agentkit.understanding.when import Found, find_when
 from agentkit.understanding.words import Words
@@ -206,9 +206,11 @@ def left_over(reading: Reading, original: str, words: Words) -> str | None:
 def _is_name(text: str, words: Words) -> bool:
     """Whether a timer may be called so: short, no number, no verb, nothing that forbids acting."""
     lowered = text.lower()
-    verbs = {p.strip() for phrases in words.verbs.values() for phrase in phrases for p in phrase.lower().split("…")}
+    verbs = set(words.timers.no_names)
+    verbs |= {p.strip() for phrases in words.verbs.values() for phrase in phrases for p in phrase.lower().split("…")}
     is_short = len(text) <= _MAX_NAME and len(text.split()) <= 4
-    return is_short and lowered not in verbs and not find_numbers(lowered) and guard(text, words) is None
+    is_counted = bool(find_numbers(lowered)) or is_estimate(lowered)
+    return is_short and lowered not in verbs and not is_counted and guard(text, words) is None
 
 
 def _trim(segment: str, fillers: Sequence[str]) -> tuple[str, int]:

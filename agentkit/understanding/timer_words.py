@@ -32,6 +32,8 @@ class TimerWords:
     """Words that may stand between an amount and the timer ("off", "to")."""
     named: tuple[str, ...] = ()
     """Words before a name that follows the noun."""
+    no_names: tuple[str, ...] = ()
+    """Words that no timer is called: verbs that speak of another device ("arm")."""
     fillers: tuple[str, ...] = ()
     """Words that mean nothing here."""
 

@@ -14,6 +14,7 @@ from agentkit.understanding.choices import OwnChoiceReader
 from agentkit.understanding.choosing import is_question, singled
 from agentkit.understanding.clauses import ClauseSplitter
 from agentkit.understanding.counts import counted, find_count, held_to, without_count
+from agentkit.understanding.doubtful import DoubtfulReader
 from agentkit.understanding.exclude import Excluder, is_mixed_up
 from agentkit.understanding.finishing import finished
 from agentkit.understanding.guard import not_yet
@@ -44,7 +45,7 @@ from agentkit.understanding.template_map import TemplateMap
 from agentkit.understanding.timer_tier import read_timer
 from agentkit.understanding.tools import Tool
 from agentkit.understanding.wide import is_plain_question
-from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, time_span, told
+from agentkit.understanding.withheld import cut_guard, is_noun_phrase, past, quoted_command, told
 from agentkit.understanding.words import Words
 
 _HEARD = frozenset({Kind.CALLS, Kind.ASK})
@@ -178,7 +179,9 @@ class Understander:
             lexicon = self._phrases.lexicon(view, words)
             moved = [i for i in found.intents if (tool := self._tools.get(i.tool)) and tool.types]
             hit = quoted_command(text, found, lexicon, words)
-            hit = hit or (time_span(text, moved, lexicon, words) if found.when is None else None)
+            if hit is None and found.when is None:
+                reader = DoubtfulReader(lambda t: self._planned(t, view), lexicon, words, self._tools)
+                found = reader.weighed(found, text, moved)
             found = singled(found, text, view, words) if hit is None else not_yet(hit, {})
         lexicon = self._phrases.lexicon(view, words)
         found = finished(found, text, view, words, self._phrases.phrases, self._tools, lexicon)

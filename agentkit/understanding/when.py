@@ -47,7 +47,8 @@ def find_when(text: str, words: TimeWords, *, is_time: bool = False) -> Found:
     `is_time`: only a time can be meant, so a number alone is one ("an alarm for seven").
     """
     sentence = marked(text, words, is_time=is_time)
-    if not sentence.marks and not any(_search(words.refused.get("sun", ()), sentence.text)):
+    unmarked = (*words.refused.get("sun", ()), *words.refused.get("vague", ()))
+    if not sentence.marks and not any(_search(unmarked, sentence.text)):
         fixed = [p for name in ("every_part", "part") for p in words.frames.get(name, ())]
         if not any(p.search(sentence.text) for p in fixed):
             return Found(rest=text)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from agentkit.types import Intent, Understanding
+from agentkit.types import Understanding
 from agentkit.understanding.entries import PLACES, TARGETS, Item, Role
 from agentkit.understanding.evidence import read_sentence
 from agentkit.understanding.guard import GuardHit, guard, is_mixed
 from agentkit.understanding.hanzi import simplify
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import Normalised, fold, less_led, normalise, spell
-from agentkit.understanding.when import find_when
 from agentkit.understanding.words import Words
 
-_SPANS = frozenset({"range", "until", "duration"})
 _VALUELESS = frozenset({"on", "off", "open", "close", "start", "stop", "play"})
 _QUOTED = re.compile(r'"([^"]+)"|(?<!\w)\'([^\']+)\'(?!\w)')
 
@@ -69,28 +67,19 @@ def _is_thing(mentions: Sequence[Item], text: str) -> bool:
     return any(m.role in TARGETS for m in whole) and not any(m.role is Role.ACT for m in whole)
 
 
-def time_span(text: Normalised, moved: Sequence[Intent], lexicon: Lexicon, words: Words) -> GuardHit | None:
-    """Find a span of time whose end was taken for a value of a device ("turn on the lamp from 8 to 10").
-
-    Where only small numbers say so, it is one behind a verb that needs no value, with no word for what is set.
-    """
-    if not any(isinstance(v, (int, float)) for i in moved for v in i.args.values()):
-        return None
-    when = find_when(text.text, words.time)
-    if when.problem in _SPANS:
-        return GuardHit(str(when.problem), when.words)
-    hit = next((m for p in words.time.refused.get("range", ()) if (m := p.search(text.text))), None)
-    return GuardHit("range", hit[0]) if hit is not None and needs_no_value(text, lexicon, words) else None
-
-
 def needs_no_value(text: Normalised, lexicon: Lexicon, words: Words) -> bool:
     """Whether a verb of a sentence needs no value, and nothing else speaks of one: small numbers in it are hours."""
+    acts = set[str]().union(*read_sentence(text.text, lexicon, words).verbs)
+    return bool(acts & _VALUELESS) and names_no_value(text, lexicon, words)
+
+
+def names_no_value(text: Normalised, lexicon: Lexicon, words: Words) -> bool:
+    """Whether no word of a sentence says what a number in it is of, such as a unit or "volume"."""
     sentence = read_sentence(text.text, lexicon, words)
-    acts = set[str]().union(*sentence.verbs)
     mentions = lexicon.mentions(fold(text.text, words))
     things = {m.text for m in mentions if m.role in TARGETS}
     named = {m.value for m in mentions if m.role is Role.TOPIC and m.text in things}  # "fan" is a thing and a topic
-    return bool(acts & _VALUELESS) and not set(sentence.of(Role.TOPIC, Role.UNIT)) - named
+    return not set(sentence.of(Role.TOPIC, Role.UNIT)) - named
 
 
 def quoted_command(text: Normalised, found: Understanding, lexicon: Lexicon, words: Words) -> GuardHit | None:

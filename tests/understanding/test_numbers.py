@@ -48,3 +48,13 @@ def test_chinese_shares_become_percentages(said: str, meant: str) -> None:
 @pytest.mark.parametrize(("said", "value"), [("廿六", 26), ("零下五", -5), ("两百", 200), ("二十六度半", 26.5)])
 def test_chinese_numbers_are_read(said: str, value: float) -> None:
     assert find_numbers(said)[0].value == value
+
+
+@pytest.mark.parametrize("said", ["两三", "三五", "七八十", "十七八", "二十五六", "三四百"])
+def test_an_estimate_is_no_number(said: str) -> None:
+    assert not find_numbers(said)
+
+
+@pytest.mark.parametrize(("said", "value"), [("二五", 25), ("一二三", 123), ("二十三", 23), ("三十", 30)])
+def test_digits_in_a_row_are_a_number(said: str, value: float) -> None:
+    assert find_numbers(said)[0].value == value

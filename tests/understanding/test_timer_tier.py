@@ -87,3 +87,9 @@ def test_anything_else_is_left_to_the_other_tiers(text: str, words: dict[str, Wo
 def test_an_alarm_on_a_day_without_a_time_is_not_set(words: dict[str, Words]) -> None:
     found = read_timer(normalise("set an alarm for tomorrow", "en", words["en"]), words["en"], HOME)
     assert (found.kind, found.reply_values["kind"]) == (Kind.REFUSE, "vague")
+
+
+@pytest.mark.parametrize("text", ["arm the alarm for an hour", "disarm the alarm at seven", "设一个三五分钟的计时器"])
+def test_what_is_done_to_an_alarm_and_an_estimate_are_no_names(text: str, words: dict[str, Words]) -> None:
+    language = detect_language(text)
+    assert read_timer(normalise(text, language, words[language]), words[language], HOME).kind is not Kind.CALLS

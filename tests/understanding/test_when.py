@@ -162,3 +162,13 @@ def test_minutes_to_an_hour_are_kept(text: str, minute: int, words: dict[str, Wo
     when = find(text, words).when
     assert when is not None
     assert (when.hour, when.minute) == (20, minute)
+
+
+@pytest.mark.parametrize("text", ["两三分钟后关灯", "八点二三十分关灯", "一两点关灯"])
+def test_an_estimate_is_no_time(text: str, words: dict[str, Words]) -> None:
+    assert find(text, words).when is None
+
+
+@pytest.mark.parametrize("text", ["turn it off at ten to", "turn it off at twenty past", "by quarter past turn it off"])
+def test_minutes_past_no_hour_are_vague(text: str, words: dict[str, Words]) -> None:
+    assert (find(text, words).when, find(text, words).problem) == (None, "vague")
