@@ -65,7 +65,8 @@ class ClauseSplitter:
         if found.when is None:
             return _NOTHING
         if not self.has_joint(text.text):
-            return _unclear(text) if self._says_now_beside(text.text) else _NOTHING
+            is_wrong = self._undoes(found.intents, phrases) or self._says_now_beside(text.text)
+            return _unclear(text) if is_wrong else _NOTHING
         clauses = [self._clause(part) for part in self.split(text.text)]
         is_last = [c.is_timed for c in clauses] == [False, True]
         apart = self._read(text, clauses) if is_last else _NOTHING
