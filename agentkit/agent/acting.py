@@ -14,7 +14,7 @@ from agentkit.agent.dialogue import Answered, Pending, Wanted
 from agentkit.agent.direct import direct_step
 from agentkit.agent.execute import Executor, Moved
 from agentkit.agent.failures import named_as_stopped, not_run
-from agentkit.agent.holding import Hold, Holder
+from agentkit.agent.holding import Hold, Holder, all_steps
 from agentkit.agent.kept_tools import KEPT_TOOLS
 from agentkit.agent.memory import Done, Memory, reached, told_entries
 from agentkit.agent.planning import new_entry, planned_call, planned_sentence, times
@@ -88,7 +88,7 @@ class Acting(Asker):
         if isinstance(hold, End):
             return hold
         with turn.timed("policy"):
-            ruling = self._judge(turn, _all_steps(bound, hold), meant)
+            ruling = self._judge(turn, all_steps(bound, hold), meant)
         if ruling.verdict is Verdict.DENY:
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
         if start is not None:
@@ -114,7 +114,7 @@ class Acting(Asker):
         journal: list[Moved] = []
         entry = None if hold is None else self.holder.reserve(turn, hold, meant)
         with turn.timed("execute"):
-            results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted)
+            results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted, is_last_word=hold is None)
         outcome = outcome_of(results, bound.failures, self.known)
         ending: tuple[Sentence, ...] = ()
         if hold is not None:
@@ -141,7 +141,7 @@ class Acting(Asker):
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
         given = (entry.is_confirmed, entry.has_pin, entry.asked)
         speaker = Speaker(entry.user, entry.source, entry.language, *given, entry.session, entry.text)
-        results = self._execute(bound.steps, view, speaker)
+        results = self._execute(bound.steps, view, speaker, is_last_word=not entry.is_end)
         return End(outcome_of(results, bound.failures, self.known), refused, results, bound.failures)
 
     def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, ruling: Ruling, hold: Hold | None) -> End:
@@ -229,7 +229,7 @@ class Acting(Asker):
         start, now = None if meant.when is None else meant.when.start, self.now()
         values |= {} if start is None else times(start, start.due(now), now)
         values |= {} if hold is None else self.holder.asked(turn, hold, ruling.actions, values, apart)
-        asked = consent(_all_steps(bound, hold), ruling, turn.view)
+        asked = consent(all_steps(bound, hold), ruling, turn.view)
         is_pin = ruling.verdict is Verdict.PIN
         pending = Pending(Wanted.PIN if is_pin else Wanted.YES_OR_NO, bound.pinned(), turn.language)
         pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked)
@@ -278,6 +278,8 @@ class Acting(Asker):
         speaker: Speaker,
         journal: list[Moved] | None = None,
         is_wanted: Callable[[], bool] = lambda: True,
+        *,
+        is_last_word: bool = True,
     ) -> tuple[ActionResult, ...]:
         places = (view.devices, view.areas, view.floors)
         home = View(self.now(), *places, speaker.language, view.speaker_area, speaker.user)
@@ -288,11 +290,7 @@ class Acting(Asker):
             view, speaker.asked, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin, stopped=stopped
         )
         with self.unlocked():
-            results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
-        self.holder.fulfil(results, view)
+            moved = [] if journal is None else journal
+            results = self.executor.execute(steps, home, guard=guard, journal=moved, is_wanted=is_wanted)
+        self.holder.fulfil(results, moved, view, is_last_word=is_last_word)
         return tuple(named_as_stopped(result, stopped) for result in results)
-
-
-def _all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
-    """What runs, and what undoes it: one question is about both."""
-    return (*bound.steps, *(() if hold is None else hold.steps))

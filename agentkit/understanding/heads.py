@@ -79,7 +79,7 @@ def _joins(item: Item, after: Item, verbs: VerbTable) -> bool:
     """Whether a word for a thing is a verb together with the piece behind it: "lock" before "it", 锁 before 上."""
     if after.role is Role.IT:
         return (item.text.split()[-1],) in verbs
-    is_apart = item.text.isascii() or item.end != after.start or after.role in VERBS and (after.text,) in verbs
+    is_apart = item.text.isascii() or item.end != after.start or (after.role in VERBS and (after.text,) in verbs)
     return not is_apart and any((item.text[n:] + after.text,) in verbs for n in range(len(item.text)))
 
 

@@ -30,9 +30,10 @@ def mere_targets(text: str, words: Words, lexicon: Lexicon) -> Iterator[list[Gro
     verbs = words.made("verbs of targets", verb_table)
     for cut in lexicon.cuts(fold(text, words)):
         items = [i for i in cut if i.role not in _IDLE]
-        if any(i.role in TARGETS for i in items) and all(i.role in TARGETS or i.role is Role.ALSO for i in items):
-            if not is_verb_missed(items, verbs) and not is_verb_split(cut, verbs):
-                yield make_groups(items)
+        is_verb = is_verb_missed(items, verbs) or is_verb_split(cut, verbs)
+        is_mere = any(i.role in TARGETS for i in items) and all(i.role in TARGETS | {Role.ALSO} for i in items)
+        if is_mere and not is_verb:
+            yield make_groups(items)
 
 
 def targets_among(
