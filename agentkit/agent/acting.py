@@ -217,10 +217,11 @@ class Acting(Asker):
         index, question = found
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
-        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
+        pending = replace(pending, when=meant.when, n_back=meant.n_back, text=meant.text or turn.utterance.text)
         return self.wait(turn, pending, Sentence(question.reply_key, question.values), meant.notes)
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling, hold: Hold | None) -> End:
+        hold = hold if hold is not None and hold.steps else None  # what is so already needs no end
         actions = (*bound.actions, *(ruling.actions if hold is None else ()))
         guarded = {*ruling.device_ids, *(a.device_id for a in ruling.actions if a.device_id)}
         apart = guarded if len({a.device_id for a in actions}) > MANY else ()
@@ -232,7 +233,7 @@ class Acting(Asker):
         asked = consent(all_steps(bound, hold), ruling, turn.view)
         is_pin = ruling.verdict is Verdict.PIN
         pending = Pending(Wanted.PIN if is_pin else Wanted.YES_OR_NO, bound.pinned(), turn.language)
-        pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked)
+        pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked, n_back=meant.n_back)
         pending = replace(pending, text=meant.text or turn.utterance.text)
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
         if hold is not None:

@@ -15,7 +15,7 @@ from agentkit.agent.dialogue import Answered
 from agentkit.agent.hold_off import hold_called_off
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
-from agentkit.agent.retiming import named_anew, retimed
+from agentkit.agent.retiming import is_guarded_end, retimed, shifted
 from agentkit.agent.rewriting import framed, with_pronoun
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.planned import Entry, EntryKind
@@ -179,10 +179,10 @@ def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) 
         return None
     seconds = plain(lengths[0].seconds if "add" in acts else -lengths[0].seconds)
     intent = Intent(SHIFT_ENTRIES, {"seconds": seconds})
-    if len(spoken) > 1:
-        return acting.ask_which(turn, (intent,), _which(spoken, turn.view, SHIFT_ENTRIES))
-    args = {**intent.args, "ids": spoken[0].id, **named_anew(turn, acting, spoken[0])}
-    return Answered((Intent(SHIFT_ENTRIES, args),), why="puts off what was planned")
+    if len(spoken) == 1:
+        return shifted(turn, acting, spoken[0], float(seconds), "puts off what was planned")
+    free = [e for e in spoken if seconds < 0 or not is_guarded_end(e)]
+    return acting.ask_which(turn, (intent,), _which(free, turn.view, SHIFT_ENTRIES)) if free else None
 
 
 def _is_it(rest: str, words: Words) -> bool:

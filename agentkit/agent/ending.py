@@ -12,6 +12,7 @@ from agentkit.agent.dialogue import Answered
 from agentkit.agent.hold_off import hold_called_off
 from agentkit.agent.kept_tools import CANCEL_ENTRIES
 from agentkit.agent.memory import Done
+from agentkit.agent.overriding import whats_of
 from agentkit.agent.retiming import same_time
 from agentkit.agent.turn import End, Turn
 from agentkit.planned import Entry
@@ -38,7 +39,12 @@ def with_end(found: Found, entry: Entry | None, acting: Acting, *, is_instead: b
     when = When(WhenKind.NOW, until=same_time(entry, acting.now()))
     if not is_instead:
         return replace(found, when=when)
-    return replace(found, when=when, intents=(_cancelled(entry), *found.intents), n_back=found.n_back + 1)
+    old = whats_of(entry.intents) - whats_of(found.intents[: found.n_back])
+    is_safe = all(tool.is_ending for i in entry.intents if (tool := acting.tools.get(i.tool)) is not None)
+    if not old:
+        return replace(found, when=when)  # the end is dropped as soon as it came about
+    first: tuple[Intent, ...] = entry.intents if is_safe else (_cancelled(entry),)
+    return replace(found, when=when, intents=(*first, *found.intents), n_back=found.n_back + len(first))
 
 
 def also_then(

@@ -416,3 +416,26 @@ def test_a_door_that_is_locked_once_more_stays_locked(house: House) -> None:
     assert "already" in house.say("lock the back door").say
     house.pass_by(6)
     assert house.state("lock.back_door") == "locked"
+
+
+def test_a_later_end_of_what_needed_a_yes_is_asked_about(house: House) -> None:
+    house.say("unlock the front door for 5 minutes")
+    house.say("yes")
+    assert house.say("make it ten hours").say == "Lock the front door at 19:00 instead?"
+    assert house.planned() == [("09:05", "lock the front door")]
+    house.say("yes")
+    assert house.planned() == [("19:00", "lock the front door")]
+
+
+def test_another_door_instead_locks_the_first(house: House) -> None:
+    house.say("unlock the front door for 5 minutes")
+    house.say("yes")
+    house.say("no, the back door")
+    house.say("yes")
+    assert (house.state("lock.front_door"), house.state("lock.back_door")) == ("locked", "unlocked")
+    assert house.planned() == [("09:05", "lock the back door")]
+
+
+def test_a_question_about_what_is_so_already_speaks_of_no_end(house: House) -> None:
+    house.live.registry.report("switch.alarm", state="off")
+    assert house.say("turn off the burglar alarm for 5 minutes").say == "Turn off the burglar alarm?"
