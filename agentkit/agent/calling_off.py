@@ -2,7 +2,8 @@
 
 "Cancel it" means what the last turn planned, else what it told of (it is asked which), else it undoes what it did. A
 plain "never mind" takes back only what was just planned: what is done already, or planned earlier, stays, and the reply
-says so. "Cancel the garden lights" means the entries that speak of them, and never a command to those lights.
+says so. What was begun for a while ends with it. "Cancel the garden lights" means the entries that speak of them, and
+never a command to those lights.
 """
 
 from __future__ import annotations
