@@ -114,7 +114,7 @@ class Acting(Asker):
         journal: list[Moved] = []
         entry = None if hold is None else self.holder.reserve(turn, hold, meant)
         with turn.timed("execute"):
-            results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted)
+            results = self._execute(bound.steps, turn.view, speaker, journal, turn.is_wanted, is_last_word=hold is None)
         outcome = outcome_of(results, bound.failures, self.known)
         ending: tuple[Sentence, ...] = ()
         if hold is not None:
@@ -141,7 +141,7 @@ class Acting(Asker):
             return End(Outcome.REFUSED, (Sentence("refused.denied", {"devices": ruling.device_ids}),))
         given = (entry.is_confirmed, entry.has_pin, entry.asked)
         speaker = Speaker(entry.user, entry.source, entry.language, *given, entry.session, entry.text)
-        results = self._execute(bound.steps, view, speaker)
+        results = self._execute(bound.steps, view, speaker, is_last_word=not entry.is_end)
         return End(outcome_of(results, bound.failures, self.known), refused, results, bound.failures)
 
     def _later(self, turn: Turn, bound: Bound, meant: Answered, when: When, ruling: Ruling, hold: Hold | None) -> End:
@@ -217,11 +217,11 @@ class Acting(Asker):
         index, question = found
         wanted = Wanted.VALUE if question.param is not None else Wanted.CHOICE
         pending = Pending(wanted, meant.intents, turn.language, turn.utterance.user, index, question, meant.is_unsure)
-        pending = replace(pending, when=meant.when, text=meant.text or turn.utterance.text)
+        pending = replace(pending, when=meant.when, n_back=meant.n_back, text=meant.text or turn.utterance.text)
         return self.wait(turn, pending, Sentence(question.reply_key, question.values), meant.notes)
 
     def _confirm(self, turn: Turn, bound: Bound, meant: Answered, ruling: Ruling, hold: Hold | None) -> End:
-        hold = hold if hold is not None and hold.steps else None  # nothing to undo is nothing to ask about
+        hold = hold if hold is not None and hold.steps else None  # what is so already needs no end
         actions = (*bound.actions, *(ruling.actions if hold is None else ()))
         guarded = {*ruling.device_ids, *(a.device_id for a in ruling.actions if a.device_id)}
         apart = guarded if len({a.device_id for a in actions}) > MANY else ()
@@ -233,7 +233,7 @@ class Acting(Asker):
         asked = consent(all_steps(bound, hold), ruling, turn.view)
         is_pin = ruling.verdict is Verdict.PIN
         pending = Pending(Wanted.PIN if is_pin else Wanted.YES_OR_NO, bound.pinned(), turn.language)
-        pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked)
+        pending = replace(pending, user=turn.utterance.user, when=meant.when, asked=asked, n_back=meant.n_back)
         pending = replace(pending, text=meant.text or turn.utterance.text)
         key = "ask.confirm_many" if bound.n_moved > MANY else "ask.confirm"
         if hold is not None:
@@ -279,6 +279,8 @@ class Acting(Asker):
         speaker: Speaker,
         journal: list[Moved] | None = None,
         is_wanted: Callable[[], bool] = lambda: True,
+        *,
+        is_last_word: bool = True,
     ) -> tuple[ActionResult, ...]:
         places = (view.devices, view.areas, view.floors)
         home = View(self.now(), *places, speaker.language, view.speaker_area, speaker.user)
@@ -289,6 +291,7 @@ class Acting(Asker):
             view, speaker.asked, is_confirmed=speaker.is_confirmed, has_pin=speaker.has_pin, stopped=stopped
         )
         with self.unlocked():
-            results = self.executor.execute(steps, home, guard=guard, journal=journal, is_wanted=is_wanted)
-        self.holder.fulfil(results, view)
+            moved = [] if journal is None else journal
+            results = self.executor.execute(steps, home, guard=guard, journal=moved, is_wanted=is_wanted)
+        self.holder.fulfil(results, moved, view, is_last_word=is_last_word)
         return tuple(named_as_stopped(result, stopped) for result in results)

@@ -2,7 +2,8 @@
 
 "Cancel it" means what the last turn planned, else what it told of (it is asked which), else it undoes what it did. A
 plain "never mind" takes back only what was just planned: what is done already, or planned earlier, stays, and the reply
-says so. "Cancel the garden lights" means the entries that speak of them, and never a command to those lights.
+says so. What was begun for a while ends with it. "Cancel the garden lights" means the entries that speak of them, and
+never a command to those lights.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import replace
 from agentkit.agent.acting import Acting
 from agentkit.agent.answers import is_cancel, is_everything, ordinal, without
 from agentkit.agent.dialogue import Answered
+from agentkit.agent.hold_off import hold_called_off
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, KEPT_TOOLS, OFF, SHIFT_ENTRIES
 from agentkit.agent.question import Option, Question, among
-from agentkit.agent.retiming import named_anew, retimed
+from agentkit.agent.retiming import is_guarded_end, retimed, shifted
 from agentkit.agent.rewriting import framed, with_pronoun
 from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.planned import Entry, EntryKind
@@ -50,10 +52,10 @@ def read_called_off(
     is_pointed = any(_is_it(rest, words) for rest in rests)
     if is_pointed or fold(turn.text.text, words) in fold_all(words.cancel, words):
         return _the_last(turn, acting, words, spoken, undo, is_explicit=is_pointed or _is_bare(turn, words))
-    if is_cancel(turn.text, words) and (found := planned_now(turn, acting)):
-        return found
+    if is_cancel(turn.text, words) and new:
+        return _off(turn, acting, new, undo)
     for rest in rests:
-        if found := _named(turn, acting, words, spoken, rest):
+        if found := _named(turn, acting, words, spoken, rest, undo):
             return found
     return None
 
@@ -87,7 +89,7 @@ def _the_last(
 ) -> Answered | End:
     said = turn.utterance
     if new := _spoken_of(turn, acting, is_new=True):
-        return _cancelling(new)
+        return _off(turn, acting, new, undo)
     if spoken and is_explicit:
         return _one_of(turn, acting, spoken)
     did_it = acting.memory.done(said.session, said.user) and acting.memory.moved(said.session, said.user)
@@ -96,7 +98,25 @@ def _the_last(
     return End(Outcome.ANSWER, (_NOTHING_OPEN,))
 
 
-def _named(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry], rest: str) -> Answered | End | None:
+def _off(
+    turn: Turn, acting: Acting, entries: Sequence[Entry], undo: Callable[[Turn], Answered | End]
+) -> Answered | End:
+    """Entries called off, and with an end what it was to end; it is asked which, if there are several such."""
+    new = {e.id for e in _spoken_of(turn, acting, is_new=True)}
+    if len(entries) == 1 and entries[0].is_end and (now := acting.schedule.get(entries[0].id)):
+        is_new = new == {now.id}
+        return hold_called_off(turn, acting, now, undo, is_new=is_new) or _cancelling(entries)
+    return _cancelling(entries)
+
+
+def _named(
+    turn: Turn,
+    acting: Acting,
+    words: Words,
+    spoken: Sequence[Entry],
+    rest: str,
+    undo: Callable[[Turn], Answered | End],
+) -> Answered | End | None:
     """The entry that is counted off among those just told of, or whose name, words or devices are said."""
     text = Normalised(rest, turn.language, rest)
     if spoken and is_everything(text, words):
@@ -117,6 +137,8 @@ def _named(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry], re
         nothing = End(Outcome.REFUSED, (Sentence("planned.none_such"),))
         return _one_of(turn, acting, every) if every else nothing
     found = [e for e in acting.schedule.entries() if wanted and not e.is_missed and _speaks_of(e, wanted, turn, words)]
+    if len(found) == 1:
+        return _off(turn, acting, found, undo)
     return _one_of(turn, acting, found) if found else None
 
 
@@ -161,10 +183,10 @@ def _put_off(turn: Turn, acting: Acting, words: Words, spoken: Sequence[Entry]) 
         return None
     seconds = plain(lengths[0].seconds if "add" in acts else -lengths[0].seconds)
     intent = Intent(SHIFT_ENTRIES, {"seconds": seconds})
-    if len(spoken) > 1:
-        return acting.ask_which(turn, (intent,), _which(spoken, turn.view, SHIFT_ENTRIES))
-    args = {**intent.args, "ids": spoken[0].id, **named_anew(turn, acting, spoken[0])}
-    return Answered((Intent(SHIFT_ENTRIES, args),), why="puts off what was planned")
+    if len(spoken) == 1:
+        return shifted(turn, acting, spoken[0], float(seconds), "puts off what was planned")
+    free = [e for e in spoken if seconds < 0 or not is_guarded_end(e)]
+    return acting.ask_which(turn, (intent,), _which(free, turn.view, SHIFT_ENTRIES)) if free else None
 
 
 def _is_it(rest: str, words: Words) -> bool:

@@ -88,6 +88,8 @@ class Pending:
     """Edge by which it was asked; the answer has to come the same way."""
     sentence: Sentence | None = None
     """How it was asked."""
+    n_back: int = 0
+    """How many of the intents only put back what a correction replaces."""
 
     def read(self, text: Normalised, words: Words, view: HomeView) -> Answered | None:
         """Read a text as the answer. None if it is none; when it is due is for the caller to carry over."""

@@ -9,8 +9,10 @@ from typing import TypeVar
 from agentkit.agent.acting import Acting
 from agentkit.agent.calling_off import just_planned, planned_now
 from agentkit.agent.dialogue import Answered
+from agentkit.agent.hold_off import hold_called_off
 from agentkit.agent.kept_tools import CANCEL_ENTRIES
 from agentkit.agent.memory import Done
+from agentkit.agent.overriding import whats_of
 from agentkit.agent.retiming import same_time
 from agentkit.agent.turn import End, Turn
 from agentkit.planned import Entry
@@ -23,10 +25,11 @@ Found = TypeVar("Found", Answered, Answered | End, Answered | None)
 def undone(turn: Turn, acting: Acting, undo: Callable[[Turn], Answered | End]) -> Answered | End:
     """What the last turn planned, called off, or what it did, put back; both if it did something for a while."""
     entry = just_planned(turn, acting)
-    found = undo(turn) if entry is not None and entry.is_end else None
-    if entry is not None and isinstance(found, Answered):
-        return replace(found, intents=(_cancelled(entry), *found.intents))
-    return planned_now(turn, acting) or undo(turn)
+    found = None if entry is None else hold_called_off(turn, acting, entry, undo, is_new=True)
+    back = undo(turn) if found is None and entry is not None and entry.is_end else found
+    if entry is not None and found is None and isinstance(back, Answered):
+        return replace(back, intents=(_cancelled(entry), *back.intents))
+    return found or planned_now(turn, acting) or undo(turn)
 
 
 def with_end(found: Found, entry: Entry | None, acting: Acting, *, is_instead: bool) -> Found:
@@ -36,7 +39,12 @@ def with_end(found: Found, entry: Entry | None, acting: Acting, *, is_instead: b
     when = When(WhenKind.NOW, until=same_time(entry, acting.now()))
     if not is_instead:
         return replace(found, when=when)
-    return replace(found, when=when, intents=(_cancelled(entry), *found.intents), n_back=found.n_back + 1)
+    old = whats_of(entry.intents) - whats_of(found.intents[: found.n_back])
+    is_safe = all(tool.is_ending for i in entry.intents if (tool := acting.tools.get(i.tool)) is not None)
+    if not old:
+        return replace(found, when=when)  # the end is dropped as soon as it came about
+    first: tuple[Intent, ...] = entry.intents if is_safe else (_cancelled(entry),)
+    return replace(found, when=when, intents=(*first, *found.intents), n_back=found.n_back + len(first))
 
 
 def also_then(

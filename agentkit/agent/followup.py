@@ -34,6 +34,7 @@ from agentkit.devices.adapter import Device
 from agentkit.policy_rules import Verdict
 from agentkit.types import Intent, Outcome, Selector
 from agentkit.understanding.entries import PLACES, TARGETS, Role
+from agentkit.understanding.heads import verb_table
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.mention import alike, find_targets
@@ -229,8 +230,10 @@ class FollowUps:
         if len(bases) != 1:
             return None
         whole = (turn.text.text,) if asked else ()
+        verbs = self.words[turn.language].made("verbs of targets", verb_table)
         for rest in (*framed(turn.text, self.words[turn.language].talk.corrections), *whole):
-            like = self._like(turn, rest, bases[0])
+            is_verb = (fold(rest, self.words[turn.language]),) in verbs  # "lock" is no thing to be unlocked
+            like = () if is_verb else self._like(turn, rest, bases[0])
             if like:
                 if dropped is None or not asked:
                     return self._replacing(turn, like)

@@ -15,6 +15,7 @@ from typing import Any
 from agentkit.agent.binding import Bound, bind
 from agentkit.agent.dialogue import Answered
 from agentkit.agent.execute import Moved
+from agentkit.agent.overriding import What, brought_about, overridden, what_of, whats_of
 from agentkit.agent.planning import day_of, new_entry, planned_call, times
 from agentkit.agent.reply import Replies
 from agentkit.agent.resolve import Step
@@ -30,8 +31,6 @@ from agentkit.understanding.tools import BEFORE, Decision, Tool
 from agentkit.when import When, end_of
 
 DecideAll = Callable[[Sequence[tuple[Tool, Any, Args]]], Sequence[object]]
-What = tuple[str, Any, str | None]
-"""Tool, the tool that it puts back, and device."""
 log = logging.getLogger(__name__)
 BACK, BACK_AT, NOTHING_BACK = "planned.back", "planned.back_at", "planned.nothing_back"
 """Sentences of an app; without them it does nothing for a while."""
@@ -58,6 +57,11 @@ class Hold:
     def call(self) -> Call:
         """The plan for the record."""
         return planned_call(self.bound, self.when, self.due)
+
+
+def all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
+    """What runs, and what undoes it: one question is about both."""
+    return (*bound.steps, *(() if hold is None else hold.steps))
 
 
 @dataclass(frozen=True)
@@ -175,10 +179,10 @@ class Holder:
 
     def _keep(self, turn: Turn, hold: Hold, meant: Answered, kept: Entry | None) -> tuple[Hold, Entry]:
         """Plan the end, in the place of earlier ends of the same kind. Raises ScheduleError."""
-        old = [e for e in self._ends(kept) if _whats(e.intents) & _whats(hold.bound.pinned())]
+        old = [e for e in self._ends(kept) if whats_of(e.intents) & whats_of(hold.bound.pinned())]
         hold = replace(hold, bound=bind(_as_before(hold.bound.pinned(), old), turn.view, self.known))
         entry = replace(self.entry(turn, hold, meant), id="" if kept is None else kept.id)
-        changes = [EntryChange(entry), *(self._without(e, _whats(hold.bound.pinned()), turn.view) for e in old)]
+        changes = [EntryChange(entry), *(self._without(e, whats_of(hold.bound.pinned()), turn.view) for e in old)]
         return hold, self.schedule.apply(changes)[0]
 
     def _ends(self, own: Entry | None = None) -> list[Entry]:
@@ -194,10 +198,17 @@ class Holder:
                 if any(d == k[0] and (undone == k[1] or intent.tool == by) for k, by in undoing.items()):
                     yield replace(intent, selector=Selector(device_ids=(d,)))
 
-    def fulfil(self, results: Sequence[ActionResult], view: HomeView) -> None:
-        """Drop the ends that were brought about already: what was switched off need not be switched off again."""
-        done = {(r.action.tool, None, r.action.device_id) for r in results if r.status is Status.DONE}
-        changes = [self._without(e, done, view) for e in self._ends() if _whats(e.intents) & done]
+    def fulfil(
+        self, results: Sequence[ActionResult], moved: Sequence[Moved], view: HomeView, *, is_last_word: bool
+    ) -> None:
+        """Drop the ends that were brought about already: what was switched off need not be switched off again.
+
+        `is_last_word`: so are those that a command without an end takes the place of.
+        """
+        over = brought_about(results)
+        if is_last_word:
+            over |= overridden((i for e in self._ends() for i in e.intents), results, moved, view, self.known)
+        changes = [self._without(e, over, view) for e in self._ends() if whats_of(e.intents) & over]
         if changes:
             try:
                 self.schedule.apply(changes)
@@ -208,7 +219,7 @@ class Holder:
         """An earlier end without what comes about in another way."""
         left: list[Intent] = []
         for intent in entry.intents:
-            ids = tuple(d for d in intent.selector.device_ids if _what(intent, d) not in over)
+            ids = tuple(d for d in intent.selector.device_ids if what_of(intent, d) not in over)
             left += [replace(intent, selector=replace(intent.selector, device_ids=ids))] if ids else []
         actions = bind(left, view, self.known).actions
         text = self.masked(self.replies.describe(self.replies.known(entry.language), actions, view)) if left else ""
@@ -254,34 +265,20 @@ class Holder:
         return Undo((*found, *old), values.stuck_ids)
 
 
-def all_steps(bound: Bound, hold: Hold | None) -> tuple[Step, ...]:
-    """What runs, and what undoes it: one question is about both."""
-    return (*bound.steps, *(() if hold is None else hold.steps))
-
-
 def _looks_back(tool: Tool, when: When) -> bool:
     """Whether what a device was before decides what comes at the end; before a later beginning nobody knows it."""
     return tool.is_ending and when.start is None
 
 
-def _what(intent: Intent, device_id: str) -> What:
-    """What an end does with a device; putting back is the same if the same tool is taken back."""
-    return intent.tool, intent.args.get("undone"), device_id
-
-
 def _as_before(intents: Sequence[Intent], old: Sequence[Entry]) -> tuple[Intent, ...]:
     """The intents of an end, putting back what an earlier end of the same kind would have put back."""
-    kept = {_what(i, d): i.args for e in old for i in e.intents for d in i.selector.device_ids}
+    kept = {what_of(i, d): i.args for e in old for i in e.intents for d in i.selector.device_ids}
     one_by_one = [(i, d) for i in intents for d in i.selector.device_ids]
-    if not any(_what(i, d) in kept and i.args != kept[_what(i, d)] for i, d in one_by_one):
+    if not any(what_of(i, d) in kept and i.args != kept[what_of(i, d)] for i, d in one_by_one):
         return tuple(intents)
     return tuple(
-        replace(i, args=kept.get(_what(i, d), i.args), selector=Selector(device_ids=(d,))) for i, d in one_by_one
+        replace(i, args=kept.get(what_of(i, d), i.args), selector=Selector(device_ids=(d,))) for i, d in one_by_one
     )
-
-
-def _whats(intents: Sequence[Intent]) -> set[What]:
-    return {_what(i, d) for i in intents for d in i.selector.device_ids}
 
 
 def _own_steps(bound: Bound, meant: Answered) -> tuple[Step, ...]:

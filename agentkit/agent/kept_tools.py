@@ -27,10 +27,11 @@ def cancel_entries(home: View, ids: str) -> Decision:
     return Decision(entries=changes, values=values, reply_key=OFF)
 
 
-def shift_entries(home: View, ids: str, seconds: int, text: str = "") -> Decision:
+def shift_entries(home: View, ids: str, seconds: int, text: str = "", name: str = "", time: str = "") -> Decision:
     """Put entries off by some seconds, or forward; what repeats keeps its rule and is left alone.
 
-    `text`: what a command is called from now on, if its own words tell the old time.
+    `text`: what a command is called from now on, if its own words tell the old time; `name` and `time`:
+    what a question about it says.
     """
     found = _found(home, ids)
     if not found:
@@ -69,7 +70,7 @@ def _tool(name: str, summary: str, function: Any, *more: Param) -> Tool:
     return Tool(name, summary, (), (Param("ids", str), *more), "home", False, function)
 
 
-_SHIFT = (Param("seconds", int), Param("text", str, is_required=False))
+_SHIFT = (Param("seconds", int), *(Param(name, str, is_required=False) for name in ("text", "name", "time")))
 KEPT_TOOLS = {
     CANCEL_ENTRIES: _tool(CANCEL_ENTRIES, "Forget entries.", cancel_entries),
     SHIFT_ENTRIES: _tool(SHIFT_ENTRIES, "Put entries off.", shift_entries, *_SHIFT),

@@ -94,7 +94,8 @@ class Listener:
                 turn.language = turn.language if turn.utterance.language else pending.language
                 if isinstance(answered, End):
                     return answered
-                return replace(answered, when=pending.when, text=pending.text, asked=pending.asked)
+                answered = replace(answered, when=pending.when, text=pending.text, asked=pending.asked)
+                return replace(answered, n_back=pending.n_back)
         return None
 
     def _answer_in(self, language: str, turn: Turn, pending: Pending) -> Answered | End | None:

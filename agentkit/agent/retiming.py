@@ -12,9 +12,9 @@ from agentkit.agent.dialogue import Answered
 from agentkit.agent.kept_tools import CANCEL_ENTRIES, SHIFT_ENTRIES
 from agentkit.agent.memory import Done
 from agentkit.agent.rewriting import framed
-from agentkit.agent.turn import Turn
+from agentkit.agent.turn import End, Sentence, Turn
 from agentkit.planned import Entry, EntryKind
-from agentkit.types import Intent
+from agentkit.types import Intent, Outcome
 from agentkit.understanding.durations import find_durations
 from agentkit.understanding.holding import read_end
 from agentkit.understanding.numbers import find_numbers, plain
@@ -30,7 +30,7 @@ _HALF_DAY = timedelta(hours=12)
 _UNITS = (3600, 60, 1)
 
 
-def retimed(turn: Turn, acting: Acting, entry: Entry, words: Words) -> Answered | None:
+def retimed(turn: Turn, acting: Acting, entry: Entry, words: Words) -> Answered | End | None:
     """The entry at the time that a text gives instead; None if it gives none."""
     now = acting.now()
     for rest in _said_instead(turn, words):
@@ -38,9 +38,26 @@ def retimed(turn: Turn, acting: Acting, entry: Entry, words: Words) -> Answered 
         seconds = _by_clock(rest, entry, words, now) if seconds is None else seconds
         seconds = _by_end(rest, entry, words, now) if seconds is None else seconds
         if seconds is not None:
-            args = {"ids": entry.id, "seconds": plain(seconds), **named_anew(turn, acting, entry)}
-            return Answered((Intent(SHIFT_ENTRIES, args),), why="corrects the time of what was just planned")
+            return shifted(turn, acting, entry, seconds, "corrects the time of what was just planned")
     return None
+
+
+def shifted(turn: Turn, acting: Acting, entry: Entry, seconds: float, why: str) -> Answered | End:
+    """An entry at another time; a later end of what needed a yes needs one more, and never passes without the code."""
+    args = {"ids": entry.id, "seconds": plain(seconds), **named_anew(turn, acting, entry)}
+    is_guarded = is_guarded_end(entry) and seconds > 0 and entry.due is not None
+    if not is_guarded or entry.due is None:
+        return Answered((Intent(SHIFT_ENTRIES, args),), why=why)
+    if entry.has_pin:
+        return End(Outcome.REFUSED, (Sentence("refused.denied"),))
+    args["name"] = args.get("text", entry.text)
+    args["time"] = (entry.due + timedelta(seconds=seconds)).strftime("%H:%M")
+    return Answered((Intent(SHIFT_ENTRIES, args),), is_unsure=True, why=f"{why}, and a yes was for the old time")
+
+
+def is_guarded_end(entry: Entry) -> bool:
+    """Whether an entry ends something that needed a yes or the code."""
+    return entry.is_end and (entry.is_confirmed or entry.has_pin)
 
 
 def retargeted(turn: Turn, acting: Acting, entry: Entry, words: Words, like: Like) -> Answered | None:

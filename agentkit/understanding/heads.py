@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from agentkit.understanding.entries import KINDS, TARGETS, THINGS, VALUES, VERBS, Item, Role
 from agentkit.understanding.normalise import fold
@@ -12,7 +13,7 @@ from agentkit.understanding.words import Words
 
 VerbTable = Mapping[tuple[str, ...], tuple[str, ...]]
 """Halves of a verb → acts it may mean."""
-_THINGS_OR_ALL = THINGS | {Role.ALL}
+THINGS_OR_ALL = THINGS | {Role.ALL}
 _PARTICLES = frozenset({Role.ACT, Role.PREPOSITION})
 _AFTER_PREPOSITION = frozenset({Role.AREA, Role.FLOOR, Role.NAME, Role.PART})
 
@@ -47,20 +48,44 @@ def verb_table(words: Words) -> VerbTable:
     return table
 
 
-def is_verb_missed(items: Sequence[Item], verbs: VerbTable) -> bool:
+def is_verb_missed(
+    items: Sequence[Item], verbs: VerbTable, opposites: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> bool:
     """Whether a word that can be a verb was taken for a thing although it leads a clause ("lock the back door").
 
-    So is one whose particle follows ("switch off the power").
+    So is one whose particle follows ("switch off the power"), and one alone behind "and" that is contrary to a verb
+    before it: "unlock the door and lock".
     """
-    for n, item in enumerate(items[:-1]):
+    for n, item in enumerate(items):
         leads = n == 0 or items[n - 1].role is Role.ALSO
         is_kind = item.role in KINDS
-        if leads and is_kind and items[n + 1].role in _THINGS_OR_ALL and (item.text,) in verbs:
+        if n + 1 == len(items):
+            return n > 0 and leads and is_kind and _is_contrary(item, items[:n], verbs, opposites)
+        if leads and is_kind and items[n + 1].role in THINGS_OR_ALL and (item.text,) in verbs:
             return True
         particles = (i.text.split()[-1] for i in items[n + 1 :] if i.role in _PARTICLES)
         if leads and is_kind and any((f"{item.text} {p}",) in verbs or (item.text, p) in verbs for p in particles):
             return True  # "switch … off"
     return False
+
+
+def is_verb_split(cut: Sequence[Item], verbs: VerbTable) -> bool:
+    """Whether a verb was cut in two, its first half taken for a thing or the end of one: "unlock it, lock it"."""
+    return any(i.role in THINGS and _joins(i, after, verbs) for i, after in itertools.pairwise(cut))
+
+
+def _joins(item: Item, after: Item, verbs: VerbTable) -> bool:
+    """Whether a word for a thing is a verb together with the piece behind it: "lock" before "it", 锁 before 上."""
+    if after.role is Role.IT:
+        return (item.text.split()[-1],) in verbs
+    is_apart = item.text.isascii() or item.end != after.start or (after.role in VERBS and (after.text,) in verbs)
+    return not is_apart and any((item.text[n:] + after.text,) in verbs for n in range(len(item.text)))
+
+
+def _is_contrary(item: Item, before: Sequence[Item], verbs: VerbTable, opposites: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a word would, as a verb, take back what a verb before it does."""
+    contrary = {other for act in verbs.get((item.text,), ()) for other in opposites.get(act, ())}
+    return any(contrary & set(verbs.get((i.value,), ())) for i in before if i.role is Role.ACT)
 
 
 def head_choices(items: Sequence[Item], verbs: VerbTable) -> Iterator[tuple[Head, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentkit.types import Selector
 from agentkit.understanding.entries import TARGETS, Role
 from agentkit.understanding.groups import Group, make_groups
+from agentkit.understanding.heads import is_verb_missed, is_verb_split, verb_table
 from agentkit.understanding.home_view import HomeView
 from agentkit.understanding.lexicon import Lexicon
 from agentkit.understanding.normalise import fold
@@ -26,9 +27,12 @@ def find_targets(
 
 def mere_targets(text: str, words: Words, lexicon: Lexicon) -> Iterator[list[Group]]:
     """Each way to read a text as devices or places and nothing else."""
+    verbs = words.made("verbs of targets", verb_table)
     for cut in lexicon.cuts(fold(text, words)):
         items = [i for i in cut if i.role not in _IDLE]
-        if any(i.role in TARGETS for i in items) and all(i.role in TARGETS or i.role is Role.ALSO for i in items):
+        is_verb = is_verb_missed(items, verbs) or is_verb_split(cut, verbs)
+        is_mere = any(i.role in TARGETS for i in items) and all(i.role in TARGETS | {Role.ALSO} for i in items)
+        if is_mere and not is_verb:
             yield make_groups(items)
 
 

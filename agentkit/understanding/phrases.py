@@ -15,6 +15,7 @@ from agentkit.understanding.heads import (
     head_choices,
     is_particle_missed,
     is_verb_missed,
+    is_verb_split,
     verb_table,
     with_led,
 )
@@ -104,6 +105,7 @@ class PhraseTier:
         raw = lexicon.cuts(folded) if len(folded) <= _MAX_CHARS else iter(())
         raw = itertools.takewhile(lambda cut: not is_name_alone(cut), raw)
         raw = (cut for cut in raw if not is_preposition_cut(cut, words) and not is_verb_torn(cut))
+        raw = (cut for cut in raw if not is_verb_split(cut, self._verbs[text.language]))
         whole = (c for c in raw if not has_value_as_other(c, modes) and not has_torn_kind(c, self._kind_words))
         cuts: Iterator[tuple[Item, ...]] = (c for c in distinct(whole) if not has_share_as_value(c, self._kind_words))
         if is_asked:
@@ -189,7 +191,7 @@ class PhraseTier:
         if not has_wish and any(i.role in (Role.COPULA, Role.STATE) for i in items):
             return ()
         items = [i for i in items if i.role not in _SPENT]
-        if is_verb_missed(items, verbs):
+        if is_verb_missed(items, verbs, self._phrases.opposites):
             return ()
         items = [*without_theme(without_stutter(items), view, words)]
         items = [*with_named_topic(items, folded, self.lexicon(view, words), view, self._acted_on)]

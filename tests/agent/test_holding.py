@@ -106,7 +106,7 @@ def test_the_reply_says_both_and_the_plan_can_be_called_off(house: House) -> Non
     house.say("switch on the bathroom fan for 12 minutes")
     house.say("cancel that")
     assert [text for _, text in house.planned()] == ["turn off the desk lamp"]
-    assert house.state("fan.bathroom") == "on"
+    assert house.state("fan.bathroom") == "off"
 
 
 def test_what_is_so_already_is_said_and_ends_all_the_same(house: House) -> None:
@@ -393,3 +393,77 @@ def test_a_value_that_cannot_be_put_back_after_all_is_said(house: House, monkeyp
     reply = house.say("dim the kitchen light to 35 percent for 20 minutes")
     assert reply.say == "Set the kitchen light to 35 %. I cannot take back what I did with the kitchen light."
     assert house.planned() == []
+
+
+@pytest.mark.parametrize(
+    "word", ["cancel", "stop", "no", "nope", "forget it", "cancel it", "undo", "cancel the sprinkler"]
+)
+def test_calling_off_ends_what_was_begun_for_a_while(word: str, house: House) -> None:
+    house.say("run the sprinkler for 15 minutes")
+    assert house.say(word).say == "Closed the sprinkler."
+    assert (house.state("valve.sprinkler"), house.planned()) == ("closed", [])
+
+
+def test_calling_off_an_end_of_what_was_so_already_is_asked_about(house: House) -> None:
+    house.say("keep the kitchen light on for 15 minutes")
+    assert house.say("cancel").say == "Turn off the kitchen light?"
+    house.say("no")
+    assert (house.state("light.kitchen"), len(house.planned())) == ("on", 1)
+
+
+def test_calling_off_opens_no_door(house: House) -> None:
+    house.live.registry.report("lock.back_door", state="unlocked")
+    house.say("lock the back door for 15 minutes")
+    house.say("yes")
+    house.say("cancel")
+    assert (house.state("lock.back_door"), house.planned()) == ("locked", [])
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "left"),
+    [
+        ("turn the bedside lamp red for 5 minutes", "turn off the bedside lamp", 0),
+        ("turn the bedside lamp red for 5 minutes", "make the bedside lamp green", 0),
+        ("turn the bedside lamp red for 5 minutes", "set the bedside lamp to 30 percent", 1),
+        ("desk lamp 20 percent for 5 minutes", "set it to 50 percent", 0),
+        ("turn off the kitchen light for 5 minutes", "turn off the kitchen light", 0),
+        ("run the sprinkler for 15 minutes", "open the sprinkler", 1),
+        ("run the sprinkler for 15 minutes", "is the sprinkler on", 1),
+    ],
+)
+def test_a_later_command_takes_the_place_of_an_end(first: str, then: str, left: int, house: House) -> None:
+    house.say(first)
+    house.say(then)
+    assert len(house.planned()) == left
+
+
+def test_a_door_that_is_locked_once_more_stays_locked(house: House) -> None:
+    house.live.registry.report("lock.back_door", state="unlocked")
+    house.say("lock the back door for 5 minutes")
+    house.say("yes")
+    assert "already" in house.say("lock the back door").say
+    house.pass_by(6)
+    assert house.state("lock.back_door") == "locked"
+
+
+def test_a_later_end_of_what_needed_a_yes_is_asked_about(house: House) -> None:
+    house.say("unlock the front door for 5 minutes")
+    house.say("yes")
+    assert house.say("make it ten hours").say == "Lock the front door at 19:00 instead?"
+    assert house.planned() == [("09:05", "lock the front door")]
+    house.say("yes")
+    assert house.planned() == [("19:00", "lock the front door")]
+
+
+def test_another_door_instead_locks_the_first(house: House) -> None:
+    house.say("unlock the front door for 5 minutes")
+    house.say("yes")
+    house.say("no, the back door")
+    house.say("yes")
+    assert (house.state("lock.front_door"), house.state("lock.back_door")) == ("locked", "unlocked")
+    assert house.planned() == [("09:05", "lock the back door")]
+
+
+def test_a_question_about_what_is_so_already_speaks_of_no_end(house: House) -> None:
+    house.live.registry.report("switch.alarm", state="off")
+    assert house.say("turn off the burglar alarm for 5 minutes").say == "Turn off the burglar alarm?"
