@@ -226,7 +226,7 @@ class FollowUps:
         bases = [Done(i, i.selector.device_ids) for i in asked] or list(done)
         if len(bases) != 1:
             return None
-        whole = (turn.text.text,) if asked else ()
+        whole = (turn.text.text,) if asked and not self.is_command(turn) else ()
         for rest in (*framed(turn.text, self.words[turn.language].talk.corrections), *whole):
             like = self._like(turn, rest, bases[0])
             if like:

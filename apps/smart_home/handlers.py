@@ -175,7 +175,6 @@ from .tools.timers import (
 __all__ = [
     "activate_scene",
     "add_to_list",
-    "clear_list",
     "adjust_brightness",
     "adjust_color_temperature",
     "adjust_fan_speed",
@@ -188,6 +187,7 @@ __all__ = [
     "cancel_all_timers",
     "cancel_schedule",
     "cancel_timer",
+    "clear_list",
     "close_cover",
     "close_valve",
     "complete_list_item",
