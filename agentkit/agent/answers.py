@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agentkit.agent.question import Option
 from agentkit.understanding.durations import read_duration
-from agentkit.understanding.normalise import Normalised, fold, fold_listed, less_led, spell
+from agentkit.understanding.normalise import Normalised, fold, fold_all, fold_listed, less_led, spell
 from agentkit.understanding.numbers import find_numbers, plain
 from agentkit.understanding.tools import Param
 from agentkit.understanding.when import find_when
@@ -25,17 +25,49 @@ def read_yes_or_no(
 ) -> bool | None:
     """Read a confirmation. `known` may be said beside it: the verb and the names of what was asked about.
 
-    Words that tell devices apart are no small words beside a yes: "yes, the back one" is about another door.
-    A no anywhere wins over a yes; a yes with anything else beside it is none, as is one that asks ("yes?") or doubts.
+    A yes is nothing but yes words and what is polite beside them; who names what was asked about may use small words
+    too, without those that tell devices apart: "yes, the back one" is about another door. A no anywhere wins over a
+    yes; one that asks ("yes?"), doubts or is about somebody ("it's me") is none.
     """
     known = tuple(known)
     beside = (*words.fillers, *known)
     spellings = {fold(text.text, words), fold(text.original, words)}
+    whole = fold(text.original, words)
+    said = _without_hesitation(whole, words)
+    if {said, whole} & fold_all(words.yes, words) and not _is_open(text, words):
+        return True  # "no problem" is no no
     if any(_says(s, (*words.no, *words.cancel), (*beside, words.talk.it, *words.yes), words) for s in spellings):
         return False
-    is_asking = text.is_question or "?" in spell(text.original) or is_doubt(text, words)
-    small = (*(w for w in words.fillers if w not in telling), *known)
-    return True if not is_asking and any(_says(s, words.yes, small, words) for s in spellings) else None
+    return True if not _is_open(text, words) and _is_plain_yes(said, known, telling, words) else None
+
+
+def _is_open(text: Normalised, words: Words) -> bool:
+    return text.is_question or "?" in spell(text.original) or is_doubt(text, words)
+
+
+def _is_plain_yes(said: str, known: tuple[str, ...], telling: Collection[str], words: Words) -> bool:
+    if _says(said, words.yes, words.beside_yes, words):
+        return True
+    if not any(said.startswith(y) for y in fold_all(words.yes, words)):  # "the door is open" has a yes word in Chinese
+        return False
+    rest = without(said, words.yes, words)
+    small = tuple(w for w in words.with_yes if w not in telling)
+    told = without(without(rest, words.beside_yes, words), known, words)
+    return rest != said and told != rest and not without(told, small, words)
+
+
+def _without_hesitation(said: str, words: Words) -> str:
+    """The text without sounds before it; those behind a yes leave it unfinished."""
+    while True:
+        rest = next((said[len(h) :].strip() for h in words.hesitations if said.startswith((f"{h} ", f"{h},"))), said)
+        if rest == said:
+            return said
+        said = rest
+
+
+def is_half_yes(text: Normalised, words: Words) -> bool:
+    """Tell whether a yes stands beside words that mean nothing and yet make it none ("ok so", "it's me")."""
+    return any(_says(fold(s, words), words.yes, words.fillers, words) for s in (text.text, text.original))
 
 
 def is_doubt(text: Normalised, words: Words) -> bool:

@@ -229,7 +229,7 @@ class FollowUps:
         bases = [Done(i, i.selector.device_ids) for i in asked] or list(done)
         if len(bases) != 1:
             return None
-        whole = (turn.text.text,) if asked else ()
+        whole = (turn.text.text,) if asked and not self.is_command(turn) else ()
         verbs = self.words[turn.language].made("verbs of targets", verb_table)
         for rest in (*framed(turn.text, self.words[turn.language].talk.corrections), *whole):
             is_verb = (fold(rest, self.words[turn.language]),) in verbs  # "lock" is no thing to be unlocked

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agentkit.agent.acting import Acting
+from agentkit.agent.after_yes import read_after_yes
 from agentkit.agent.all_others import read_all_others
-from agentkit.agent.answers import is_cancel, is_doubt, is_free_text, read_yes_or_no
+from agentkit.agent.answers import is_cancel, is_doubt, is_free_text, is_half_yes, read_yes_or_no
 from agentkit.agent.arguments import missing_argument
 from agentkit.agent.binding import bind
 from agentkit.agent.dialogue import Answered, Pending, Wanted
@@ -60,9 +61,7 @@ class Listener:
             pending = None if said.is_dry_run else self.acting.dialogue.take(said.session, said.user, said.source)
             found = None if pending is None else self._answer(turn, pending)
             found = found or (None if pending is None else self._held(turn, pending))
-            if found is None and pending is not None:
-                turn.why.append("not an answer to the open question, which is dropped")
-            found = found or self.follow_ups.read(turn, pending)
+            found = found or self._after(turn, pending)
         if found is None:
             with turn.timed("understand"):
                 return self._understand(turn, pending)
@@ -73,6 +72,20 @@ class Listener:
                 return End(Outcome.ANSWER, (Sentence("say.cancelled"),))
         return found
 
+    def _after(self, turn: Turn, pending: Pending | None) -> Answered | End | None:
+        """What a text means after the last turn that is no answer to its question."""
+        n_reasons = len(turn.why)
+        found = self.follow_ups.read(turn, pending)
+        if pending is None:
+            return found
+        words, meant = self.words[turn.language], self.follow_ups.referent(turn, pending)
+        if found is None:
+            found = read_after_yes(turn, pending, self.acting, words, self.understander.understand, meant)
+            if found is not None:
+                return found
+        turn.why.insert(n_reasons, "not an answer to the open question, which is dropped")
+        return found
+
     def _held(self, turn: Turn, pending: Pending) -> Answered | End | None:
         """The open question once more, if the text only asks for patience or doubts; with a no behind it, a no."""
         bare = turn.text.text.strip(" .,!?")
@@ -81,6 +94,7 @@ class Listener:
         if any(rest and is_cancel(replace(turn.text, text=rest, original=rest), w) for rest, w in behind):
             return Answered(is_cancelled=True, why="the question was waved away")
         is_kept = any(not rest for rest, _ in behind) or any(is_doubt(turn.text, w) for w in words)
+        is_kept = is_kept or (pending.wanted is Wanted.YES_OR_NO and any(is_half_yes(turn.text, w) for w in words))
         if pending.sentence is None or not is_kept:
             return None
         turn.why.append("neither an answer nor anything else: the open question stays")

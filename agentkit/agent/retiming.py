@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -133,7 +134,7 @@ def _by_end(rest: str, entry: Entry, words: Words, now: datetime) -> float | Non
     """How much later the end is that is all of a text ("until eleven")."""
     until = read_end(rest.strip(_EDGES), words.time) if entry.is_end else None
     ends = None if until is None else end_of(None, until, now)
-    return None if ends is None or entry.due is None else round((ends[1] - entry.due).total_seconds())
+    return None if ends is None or entry.due is None else _whole(ends[1] - entry.due)
 
 
 def _by_clock(rest: str, entry: Entry, words: Words, now: datetime) -> float | None:
@@ -150,4 +151,9 @@ def _by_clock(rest: str, entry: Entry, words: Words, now: datetime) -> float | N
     dues = [due, due + _HALF_DAY, due - _HALF_DAY] if found.when.is_half_open else [due]
     coming = [d for d in dues if d > now]
     nearest = min(coming, key=lambda d: abs(d - planned)) if coming else None
-    return None if nearest is None else (nearest - planned).total_seconds()
+    return None if nearest is None else _whole(nearest - planned)
+
+
+def _whole(later: timedelta) -> int:
+    """Whole seconds, never less, so that a time is not told as the minute before it."""
+    return math.ceil(later.total_seconds())

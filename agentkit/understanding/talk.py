@@ -83,6 +83,8 @@ class Talk:
     """Whole utterances that neither answer an open question nor drop it ("wait", "are you sure")."""
     doubts: Patterns = ()
     """Whole utterances that only sound like a yes or leave it open ("yeah right", "maybe"): the question stays."""
+    yes_leads: Patterns = ()
+    """A yes with more behind it ("yes and …"); group "rest"."""
     missed: Patterns = ()
     """Whole utterances that ask what was due while nothing ran."""
     digits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -102,11 +104,12 @@ _PATTERNS = (
     "retimes",
     "holds",
     "doubts",
+    "yes_leads",
     "missed",
     "rests",
     "excludes",
 )
-_FRAMES = ("also", "corrections", "cancels", "retimes", "rests", "excludes")
+_FRAMES = ("also", "corrections", "cancels", "retimes", "rests", "excludes", "yes_leads")
 """Patterns that stand around something."""
 _TABLES = ("ordinals", "digits")
 

@@ -180,6 +180,12 @@ class Words:
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Spelling → the spelling that templates and these words use."""
     yes: tuple[str, ...] = ()
+    beside_yes: tuple[str, ...] = ()
+    """What may stand beside a yes: thanks, what one calls somebody."""
+    with_yes: tuple[str, ...] = ()
+    """Small words of a yes that names what was asked about ("yes, open it for me")."""
+    hesitations: tuple[str, ...] = ()
+    """Sounds before a yes, which say nothing."""
     no: tuple[str, ...] = ()
     cancel: tuple[str, ...] = ()
     """Whole utterances that call off what was asked."""

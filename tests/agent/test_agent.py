@@ -37,11 +37,18 @@ WORDS = {
         cancel=("never mind", "cancel"),
         everything=("all", "both"),
         fillers=("the", "one", "it", "please", "in"),
+        beside_yes=("please",),
+        with_yes=("the", "it"),
         levels={"50": ("half",)},
         modes={"heat": ("heating",), "cool": ("cooling",)},
     ),
     "zh": Words(
-        "zh", yes=("是的", "好的", "好", "要"), no=("不要", "不"), cancel=("取消",), fillers=("的", "吧", "那个")
+        "zh",
+        yes=("是的", "好的", "好", "要"),
+        no=("不要", "不"),
+        cancel=("取消",),
+        fillers=("的", "吧", "那个"),
+        with_yes=("吧",),
     ),
 }
 GARAGE = PolicyRule(Verdict.CONFIRM, tools=("open_cover",), device_classes=("garage",), reason="it lets people in")

@@ -19,11 +19,14 @@ EN = Words(
     no=("no", "don't"),
     cancel=("forget it",),
     everything=("all of them", "both"),
-    fillers=("the", "one", "please"),
+    fillers=("the", "one", "please", "me", "so"),
+    beside_yes=("please",),
+    with_yes=("the", "it", "please"),
+    hesitations=("um",),
     levels={"100": ("full",)},
     colors={"red": ("crimson",)},
 )
-ZH = Words("zh", yes=("要", "是的"), no=("不要", "不"), fillers=("的", "吧"))
+ZH = Words("zh", yes=("要", "是的"), no=("不要", "不"), fillers=("的", "吧", "我"), beside_yes=("吧",))
 DOUBTING = replace(
     EN,
     yes=("yes", "yeah", "right"),
@@ -43,6 +46,11 @@ def heard(text: str) -> Normalised:
     [
         ("Yes!", EN, True),
         ("yes please", EN, True),
+        ("um, yes", EN, True),
+        ("yes um", EN, None),
+        ("yes so", EN, None),
+        ("yes me", EN, None),
+        ("要我", ZH, None),
         ("no", EN, False),
         ("don't", EN, False),
         ("yes no", EN, False),
