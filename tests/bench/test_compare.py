@@ -30,7 +30,7 @@ def test_two_targets_race_by_turns_on_the_same_tokens(tmp_path: Path) -> None:
 def test_a_peer_that_is_not_installed_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
 
-    with pytest.raises(BackendUnavailable, match=r"llama_cpp: cannot be imported .*pip install 'agentkit\[bench\]'"):
+    with pytest.raises(BackendUnavailable, match=r"llama_cpp: cannot be imported .*pip install llama-cpp-python"):
         compare(write_gguf(tmp_path / "tiny.gguf"), cache_dir=tmp_path)
     with pytest.raises(BackendUnavailable, match="npu_none: no such target is installed"):
         compare(tmp_path / "tiny.gguf", cache_dir=tmp_path, peer="npu_none")
