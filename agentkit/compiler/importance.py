@@ -7,8 +7,6 @@ well and the others may pay for it.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agentkit.compiler.whole_file import whole_file
 from agentkit.errors import CheckpointError
 
 SOURCES: Final = {"k": "q", "v": "q", "up": "gate"}
@@ -53,16 +52,8 @@ def save_importance(path: Path, importance: Importance) -> None:
     """Write the file, complete or not at all. Raises CheckpointError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".calibrating-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, allow_pickle=False, **importance.mean_squares)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        with whole_file(path, prefix=".calibrating-") as file:
+            np.savez(file, allow_pickle=False, **importance.mean_squares)
     except OSError as err:
         raise CheckpointError(f"{path}: cannot write the calibration ({err}); free space or choose another") from err
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
 import time
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from agentkit.compiler.checkpoint import Checkpoint
 from agentkit.compiler.leftovers import delete_files, outdated
+from agentkit.compiler.whole_file import whole_file
 from agentkit.decoder.identity import identity
 from agentkit.errors import CheckpointError
 from runtimes.af_native.layout import PAGE, Layout
@@ -93,25 +93,17 @@ def _map(path: Path, layout: Layout, key: bytes, library: Library) -> Weights | 
 
 
 def _write(path: Path, checkpoint: Checkpoint, layout: Layout, key: bytes, library: Library) -> None:
-    handle, name = tempfile.mkstemp(prefix=_PREFIX, dir=path.parent)
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            file.truncate(PAGE + layout.n_bytes)
-            for vector in layout.vectors.values():
-                file.seek(PAGE + vector.offset)
-                parts = [checkpoint.tensor(name) for name in vector.names]
-                file.write(np.ascontiguousarray(np.concatenate(parts), np.float32).data)
-            for matrix in layout.matrices.values():
-                file.seek(PAGE + matrix.offset)
-                file.write(np.ascontiguousarray(pack_matrix(checkpoint, matrix)).data)
-            file.flush()
-            packed = np.memmap(file, np.uint8, mode="r", offset=PAGE, shape=(layout.n_bytes,))
-            checksum = library.sum(packed.ctypes.data, packed.size)
-            file.seek(0)
-            file.write(_HEADER.pack(MAGIC, layout.n_bytes, key, checksum))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with whole_file(path, prefix=_PREFIX) as file:
+        file.truncate(PAGE + layout.n_bytes)
+        for vector in layout.vectors.values():
+            file.seek(PAGE + vector.offset)
+            parts = [checkpoint.tensor(name) for name in vector.names]
+            file.write(np.ascontiguousarray(np.concatenate(parts), np.float32).data)
+        for matrix in layout.matrices.values():
+            file.seek(PAGE + matrix.offset)
+            file.write(np.ascontiguousarray(pack_matrix(checkpoint, matrix)).data)
+        file.flush()
+        packed = np.memmap(file, np.uint8, mode="r", offset=PAGE, shape=(layout.n_bytes,))
+        checksum = library.sum(packed.ctypes.data, packed.size)
+        file.seek(0)
+        file.write(_HEADER.pack(MAGIC, layout.n_bytes, key, checksum))
